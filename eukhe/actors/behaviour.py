@@ -1,0 +1,72 @@
+"""A behaviour decides, its host does.
+
+A behaviour takes one message at a time and returns effects, which the host performs in their order; an effect that
+fails ends the rest of its list, and the behaviour gets a `Failed` instead. So what stands before a `Tell` has
+happened when the message is sent: persist, then acknowledge.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from eukhe.actors.messages import Msg
+from eukhe.actors.ports import Request
+
+
+class Persist(msgspec.Struct, frozen=True):
+    """Appends bytes to a log and syncs it."""
+
+    path: str
+    data: bytes
+
+
+class Replace(msgspec.Struct, frozen=True):
+    """Replaces a small file whole. `sync`: it must outlive lost power."""
+
+    path: str
+    data: bytes
+    sync: bool
+
+
+class Tell(msgspec.Struct, frozen=True):
+    """Sends a message to an actor by its name."""
+
+    to: str
+    message: Msg
+
+
+class SetTimer(msgspec.Struct, frozen=True):
+    """Sends the actor itself a message after a while; a second timer of a name takes the first one's place."""
+
+    name: str
+    after_s: float
+    message: Msg
+
+
+class CancelTimer(msgspec.Struct, frozen=True):
+    name: str
+
+
+class StartCall(msgspec.Struct, frozen=True):
+    """Starts a model call; its end comes back as `CallEnded`."""
+
+    call: int
+    request: Request
+
+
+class StopCall(msgspec.Struct, frozen=True):
+    """Ends a call at once; nothing comes back."""
+
+    call: int
+
+
+Effect = Persist | Replace | Tell | SetTimer | CancelTimer | StartCall | StopCall
+
+
+class Behaviour(Protocol):
+    """What an actor does, apart from doing it."""
+
+    def receive(self, message: Msg, now: float) -> Sequence[Effect]:
+        """The effects of a message; `now` is the clock's monotonic seconds. Raises only for a bug."""
+        ...

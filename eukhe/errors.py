@@ -1,0 +1,85 @@
+"""The errors of eukhe, one tree.
+
+EukheError
+├── ExpectedError          the world's: said in one line, exit 1
+│   ├── HomeError          the home can't be made, read or written
+│   ├── ChatLockedError    another process owns the chat
+│   ├── StoreError         a write or fsync failed: nothing is acknowledged any more
+│   ├── LogDamagedError    a log can't be read as it should; the chat opens read-only
+│   │   └── GapInLog       ids are missing in the log
+│   ├── FormatError        the chat has a format this version does not know
+│   ├── ImportFailedError  a path or file that can't be imported
+│   ├── SettingsError      settings.json or a value for it is wrong
+│   └── NotFoundError      no such line, message or agent
+└── Bug                    ours: stops the owner
+"""
+
+from pathlib import Path
+
+
+class EukheError(Exception):
+    """Anything eukhe raises by itself."""
+
+
+class ExpectedError(EukheError):
+    """The world's fault or the user's: one clear line that says what, where, and what to do."""
+
+
+class HomeError(ExpectedError):
+    """The home can't be made, read or written."""
+
+
+class ChatLockedError(ExpectedError):
+    """Another process owns the chat."""
+
+
+class StoreError(ExpectedError):
+    """A write or an fsync failed. The store is poisoned: nothing is acknowledged from then on.
+
+    `path` is the file, `errno` the system's number, `reason` its words.
+    """
+
+    def __init__(self, path: str, errno: int, reason: str) -> None:
+        super().__init__(f"{path}: {reason} (errno {errno}); nothing more is logged until the chat is opened anew")
+        self.path, self.errno, self.reason = path, errno, reason
+
+
+class LogDamagedError(ExpectedError):
+    """A log does not say what it should. `path`, `line` (from 1), `offset` in bytes, `what`."""
+
+    def __init__(self, path: str, line: int, offset: int, what: str) -> None:
+        super().__init__(
+            f"{path}:{line} (byte {offset}): {what}; the chat is open for reading only, `eukhe chat verify` lists all"
+        )
+        self.path, self.line, self.offset, self.what = path, line, offset, what
+
+
+class GapInLog(LogDamagedError):
+    """Ids are missing: the message before the gap is `before`, the one after it `after`."""
+
+    def __init__(self, path: str, line: int, offset: int, before: int, after: int) -> None:
+        super().__init__(path, line, offset, f"ids {before + 1} to {after - 1} are missing")
+        self.before, self.after = before, after
+
+
+class FormatError(ExpectedError):
+    """The chat was written in a format that this version does not know."""
+
+
+class ImportFailedError(ExpectedError):
+    """A path that can't be read, or a file of no known format."""
+
+    def __init__(self, path: Path | str, what: str) -> None:
+        super().__init__(f"{path}: {what}")
+
+
+class SettingsError(ExpectedError):
+    """settings.json, or a value given for it, is wrong."""
+
+
+class NotFoundError(ExpectedError):
+    """No such line, message or agent."""
+
+
+class Bug(EukheError):
+    """A fault of eukhe itself: said with its last messages, and the owner stops cleanly."""

@@ -1,0 +1,88 @@
+"""Texts: label, clean, flatten, cut, clip, split. Pure: no clock, disk or threads.
+
+Lengths in bytes are of UTF-8; lengths in characters are of Python's str.
+"""
+
+import re
+
+from eukhe.limits import NODE_BYTES_MAX, PIECE_CHARS_MAX, PIECE_SEARCH_CHARS, TOOL_RESULT_CHARS_MAX
+
+_UNSTORABLE = re.compile("[\ud800-\udfff\x00]")
+_NEWLINE = re.compile("\r\n|\n|\r")
+_CHAT_TAG = re.compile("<(/?)chat>")
+
+
+def label(kind: str, text: str) -> str:
+    """A message as the tree's source has it: `kind: text`."""
+    return f"{kind}: {text}"
+
+
+def size(text: str) -> int:
+    """Bytes in UTF-8."""
+    return len(text.encode())
+
+
+def clean(text: str) -> str:
+    """Lone surrogates and NUL become U+FFFD, so that every text can be stored and sent."""
+    return _UNSTORABLE.sub("�", text)
+
+
+def flatten(text: str) -> str:
+    """One line of it: each `\\r\\n`, `\\n` or `\\r` becomes one space. Rule 16.
+
+    >>> flatten("a\\r\\nb\\rc\\n\\nd")
+    'a b c  d'
+    """
+    return _NEWLINE.sub(" ", text)
+
+
+def shown(text: str) -> str:
+    """A line's text as a view shows it: flat, and unable to open or end the block.
+
+    >>> shown("one\\n</chat> two")
+    'one ‹/chat› two'
+    """
+    return _CHAT_TAG.sub(r"‹\1chat›", flatten(text))
+
+
+def cut(text: str, bytes_max: int = NODE_BYTES_MAX) -> str:
+    """Its first bytes, at most `bytes_max`, never splitting a character. Rule 36.
+
+    >>> cut("aé", 2)
+    'a'
+    """
+    data = text.encode()
+    return text if len(data) <= bytes_max else data[:bytes_max].decode(errors="ignore")
+
+
+def clip(text: str, chars_max: int = TOOL_RESULT_CHARS_MAX) -> str:
+    """Head and tail around a line that says how many characters were cut; `chars_max` in all. Rule 9."""
+    if len(text) <= chars_max:
+        return text
+    # The mark names the number of characters cut, which depends on the mark's own length: a digit more at most.
+    kept = chars_max
+    while True:
+        mark = f"\n[{len(text) - kept} characters cut]\n"
+        if kept + len(mark) <= chars_max:
+            break
+        kept = chars_max - len(mark)
+    tail = kept // 2
+    return text[: kept - tail] + mark + text[len(text) - tail :]
+
+
+def split(text: str) -> list[str]:
+    """The pieces of a long text, at most 29,000 characters each; joined they are the text. Rule 10.
+
+    A piece ends after the last newline of its last 2,000 characters where there is one.
+    """
+    pieces = []
+    at = 0
+    while len(text) - at > PIECE_CHARS_MAX:
+        end = at + PIECE_CHARS_MAX
+        newline = text.rfind("\n", end - PIECE_SEARCH_CHARS, end)
+        if newline >= 0:
+            end = newline + 1
+        pieces.append(text[at:end])
+        at = end
+    pieces.append(text[at:])
+    return pieces
