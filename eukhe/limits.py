@@ -37,3 +37,8 @@ REPEAT_CHARS_MIN: Final = 281  # a longer text than 280 characters that repeats 
 
 # Settings (section 8)
 SETTLE_TIMEOUT_MS: Final = 20_000
+
+# The planner's arithmetic
+LEVELS_MAX: Final = 64  # a chat of 2^64 messages; due is compared as whole 2^-64ths
+LOST: Final = "(lost)"  # what a message reads as whose line is gone
+LOST_BYTES: Final = len(LOST)
