@@ -180,6 +180,12 @@ class Chat:
     def _is_unbuilt_line(self, level: int, i: int) -> bool:
         return self.view.has(level, i) and i << level in self.view.unbuilt
 
+    def find_ready(self) -> None:
+        """The ready merges of a chat that was read from its logs."""
+        for part in self.built_nodes.ready():
+            self.ready.add(part)
+            heappush(self._ready_order, part)
+
     # --- free nodes ---
 
     def logged(self, size: int) -> Step:

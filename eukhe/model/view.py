@@ -61,13 +61,18 @@ class View:
 
     def append(self, i: int) -> None:
         """Message `i` brings its line; nothing else changes. Rule 22."""
-        self.lines[i] = 0
-        size = self.sizes.get((0, i))
+        self.put(0, i)
+
+    def put(self, level: int, i: int) -> None:
+        """A line at the end."""
+        start = i << level
+        self.lines[start] = level
+        size = self.sizes.get((level, i))
         if size is None:
-            self.unbuilt[i] = None
+            self.unbuilt[start] = None
             size = PLACEHOLDER_BYTES
         self.size += size
-        self._offer(0, i)
+        self._offer(level, i)
 
     def built(self, level: int, i: int) -> None:
         """A node was built and stands in `sizes`: its line has its text now, and a pair below it can merge."""
@@ -99,31 +104,30 @@ class View:
             merged.append(parent)
         return merged
 
-    def replace(self, parent: Part) -> bool:
-        """Puts a built node in the place of all lines inside it; whether lines fill it. For reading a log's batches."""
-        level, i = parent
+    def replace(self, parent: Part) -> list[tuple[int, int]]:
+        """Puts a built node in the place of all lines inside it: these; none where lines do not fill it.
+
+        For reading a log's batches, from which lines may have been lost.
+        """
         if parent not in self.sizes:
-            return False
+            return []
         inside = []
         at = parent.start
-        while at < parent.end:
-            line = self.lines.get(at)
-            if line is None:
-                return False
-            inside.append((line, at >> line))
-            at += 1 << line
+        while at < parent.end and (level := self.lines.get(at)) is not None:
+            inside.append((level, at >> level))
+            at += 1 << level
         if at != parent.end or inside == [parent]:
-            return False
-        for line, k in inside:
-            self.size -= self.sizes.get((line, k), PLACEHOLDER_BYTES)
-            self.unbuilt.pop(k << line, None)
-            self.pairs.discard((line + 1, k >> 1))
-            if k << line != parent.start:  # the first one's key stays: the parent comes where it stood
-                del self.lines[k << line]
-        self.lines[parent.start] = level
+            return []
+        for level, i in inside:
+            self.size -= self.sizes.get((level, i), PLACEHOLDER_BYTES)
+            self.unbuilt.pop(i << level, None)
+            self.pairs.discard((level + 1, i >> 1))
+            if i << level != parent.start:  # the first one's key stays: the parent comes where it stood
+                del self.lines[i << level]
+        self.lines[parent.start] = parent.level
         self.size += self.sizes[parent]
-        self._offer(level, i)
-        return True
+        self._offer(*parent)
+        return inside
 
     def _merge(self, parent: Part) -> tuple[int, int] | None:
         """Merges a pair; the pair that comes up with it, by its parent, if one does."""
