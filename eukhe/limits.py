@@ -31,14 +31,29 @@ PIECE_SEARCH_CHARS: Final = 2_000  # a piece ends after the last newline of its 
 KEY_BYTES_MAX: Final = 200
 IMAGE_NAME_DIGITS: Final = 12  # of its SHA-256, in the mark that the text carries
 IMAGE_BYTES_MAX: Final = 20_000_000
+FOLDER_MODE: Final = 0o700
+FILE_MODE: Final = 0o600
 
 # Import
 REPEAT_CHARS_MIN: Final = 281  # a longer text than 280 characters that repeats an earlier one comes in once
 
 # Settings (section 8)
 SETTLE_TIMEOUT_MS: Final = 20_000
+SETTLE_TIMEOUT_MS_MAX: Final = 600_000
+VIEW_BYTES_MAX: Final = 256_000  # the largest memory.viewBytes: what a view may take where it can't wait (D14)
+SETTINGS_BYTES_MAX: Final = 1_000_000  # a larger settings.json is none
 
 # The planner's arithmetic
 LEVELS_MAX: Final = 64  # a chat of 2^64 messages; due is compared as whole 2^-64ths
 LOST: Final = "(lost)"  # what a message reads as whose line is gone
 LOST_BYTES: Final = len(LOST)
+
+# The command line
+EXIT_FAILED: Final = 1
+EXIT_INTERRUPTED: Final = 130  # 128 and SIGINT's number, as shells have it
+EXIT_PIPE_CLOSED: Final = 141  # 128 and SIGPIPE's
+PROGRESS_LINE_S: Final = 5.0  # between two plain lines of progress, where there is no terminal to draw on
+
+# Files (section 1)
+HOME_MODE: Final = 0o700
+FILE_MODE: Final = 0o600

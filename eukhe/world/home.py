@@ -1,0 +1,139 @@
+"""The home: where everything of a user lies, readable by that user alone.
+
+    <home>/                 0700; every file in it 0600
+      settings.json
+      chat/
+        format.json         the version of what lies here
+        main/ tree/ images/
+        view.json lock
+
+A home that someone else planted could hand the agent another's memory, or have it write where others read. So neither
+the home nor a folder of the chat may belong to another user, nor a link that leads there.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import orjson
+
+from eukhe.errors import FormatError, HomeError, StoreError
+from eukhe.limits import FOLDER_MODE, FORMAT_VERSION
+from eukhe.world.disk import RealDisk, sync_folder
+
+_VARIABLE = "EUKHE_HOME"
+_FORMAT = "format.json"
+_FOLDERS = ("main", "tree", "images")
+_ELSEWHERE = f"name a folder of your own in {_VARIABLE}"
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def home_path(environment: Mapping[str, str]) -> Path:
+    """`$EUKHE_HOME`, else `~/.eukhe`, absolute. HomeError where there is no such place on this system."""
+    if sys.platform.startswith("win"):
+        raise HomeError("eukhe does not run on Windows; it does in WSL")
+    given = environment.get(_VARIABLE)
+    try:
+        return (Path(given) if given else Path("~/.eukhe")).expanduser().absolute()
+    except RuntimeError as error:  # no home folder to put for `~`
+        raise HomeError(f"{given or '~/.eukhe'}: {error}; {_ELSEWHERE}") from error
+
+
+def chat_path(home: Path) -> Path:
+    """The chat's folder in a home."""
+    return home / "chat"
+
+
+def make_home(home: Path) -> Path:
+    """Makes what is missing of the home and its chat, private whatever the umask, and gives the chat's folder.
+
+    HomeError where it can't be made or written or is not the user's own; FormatError for a chat of another version.
+    """
+    _make_folder(home)
+    chat = chat_path(home)
+    _make_folder(chat)
+    _check_format(chat)
+    for name in _FOLDERS:
+        _make_folder(chat / name)
+    if not (chat / _FORMAT).exists():
+        try:
+            RealDisk(chat).replace(_FORMAT, orjson.dumps({"format": FORMAT_VERSION}) + b"\n", sync=True)
+        except StoreError as error:
+            raise HomeError(f"{error.path}: {error.reason}; make room, or {_ELSEWHERE}") from error
+    return chat
+
+
+def find_chat(home: Path) -> Path | None:
+    """The chat's folder for reading, None where there is none yet. Makes and changes nothing.
+
+    HomeError where it can't be read or is not the user's own; FormatError for a chat of another version.
+    """
+    chat = chat_path(home)
+    for folder in (home, chat):
+        if not _check_folder(folder):
+            return None
+    _check_format(chat)
+    for name in _FOLDERS:
+        _check_folder(chat / name)
+    return chat
+
+
+def _make_folder(path: Path) -> None:
+    """Makes it and what it lies in, where missing; a folder with room for others is made private."""
+    try:
+        for missing in reversed([folder for folder in (path, *path.parents) if not os.path.lexists(folder)]):
+            missing.mkdir(FOLDER_MODE, exist_ok=True)
+            missing.chmod(FOLDER_MODE)
+            # Else lost power could take the folder away from around a log that was synced.
+            sync_folder(missing.parent)
+        if not _check_folder(path):
+            raise HomeError(f"{path}: a link to nowhere; remove it, or {_ELSEWHERE}")
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & _OTHERS:
+            path.chmod(mode & ~_OTHERS)
+    except OSError as error:
+        raise HomeError(f"{error.filename or path}: {error.strerror}; {_ELSEWHERE}") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise HomeError(f"{path}: you may not write here; `chmod u+rwx` it, or {_ELSEWHERE}")
+
+
+def _check_folder(path: Path) -> bool:
+    """Whether it is there. HomeError where it is not the user's, or can't be looked into."""
+    try:
+        states = (path.lstat(), path.stat())
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise HomeError(f"{path}: {error.strerror}; {_ELSEWHERE}") from error
+    for state in states:
+        if state.st_uid != os.geteuid():
+            what = "link" if stat.S_ISLNK(state.st_mode) else "folder"
+            raise HomeError(f"{path}: this {what} belongs to another user (uid {state.st_uid}); {_ELSEWHERE}")
+    if not stat.S_ISDIR(states[-1].st_mode):
+        raise HomeError(f"{path}: no folder; move it away, or {_ELSEWHERE}")
+    if not os.access(path, os.R_OK | os.X_OK):
+        raise HomeError(f"{path}: you may not read it; `chmod u+rx` it, or {_ELSEWHERE}")
+    return True
+
+
+def _check_format(chat: Path) -> None:
+    """A chat without the file is one of the first format, or another program's that has the same form."""
+    file = chat / _FORMAT
+    try:
+        found = orjson.loads(file.read_bytes())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise HomeError(f"{file}: {error.strerror}; {_ELSEWHERE}") from error
+    except orjson.JSONDecodeError:
+        found = None
+    version = found.get("format") if isinstance(found, dict) else None
+    if version != FORMAT_VERSION:
+        known = f"this version of eukhe knows format {FORMAT_VERSION}"
+        raise FormatError(
+            f"{file}: names no format; {known}"
+            if version is None
+            else f"{file}: the chat has format {version}, {known}; install the eukhe that wrote it"
+        )

@@ -1,0 +1,66 @@
+"""Who owns the chat. Rule 7.
+
+The lock on `chat/lock` is the system's: it ends with its process, however that ends, and no child that was exec'd
+holds it. Beside it `chat/lock.pid` says whose it is, for people only: it may be stale, and is never believed.
+"""
+
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from filelock import Timeout, UnixFileLock
+
+from eukhe.errors import ChatLockedError, HomeError, StoreError
+from eukhe.limits import FILE_MODE
+from eukhe.world.disk import RealDisk
+
+_LOCK = "lock"
+_PID = "lock.pid"
+
+
+class ChatLock:
+    """The chat is this process's, until `release` or the process ends."""
+
+    def __init__(self, chat: Path) -> None:
+        """Takes it at once, or raises ChatLockedError, naming the owner. HomeError where it can't be tried."""
+        # A lock that only its thread may see would be none: the actors run on several.
+        self._lock = UnixFileLock(chat / _LOCK, timeout=0, mode=FILE_MODE, thread_local=False)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise ChatLockedError(_locked(chat)) from None
+        except OSError as error:
+            raise HomeError(
+                f"{chat / _LOCK}: {error.strerror or error}; the chat can't be locked, so it can't be written"
+            ) from error
+        try:
+            RealDisk(chat).replace(_PID, b"%d\n" % os.getpid(), sync=False)
+        except StoreError as error:
+            self._lock.release()
+            raise HomeError(f"{error.path}: {error.reason}; make room") from error
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def owner_pid(chat: Path) -> int | None:
+    """The process that took the lock last, by its own word; it may have ended long ago."""
+    try:
+        return int((chat / _PID).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _locked(chat: Path) -> str:
+    pid = owner_pid(chat)
+    owner = "another process" if pid is None else f"pid {pid}"
+    return f"{chat}: the chat is owned by {owner}; wait until it ends, or stop it"
