@@ -88,7 +88,11 @@ class SaveCheckpoint(Msg, frozen=True):
 
 
 class Flush(Msg, frozen=True):
-    """The store to itself: write what waits."""
+    """The store to itself: write what waits, messages first."""
+
+
+class FlushTree(Msg, frozen=True):
+    """The store to itself, after a flush's messages: they are on disk and acknowledged; write the rest that waits."""
 
 
 class Failed(Msg, frozen=True):
@@ -124,6 +128,12 @@ class Feed(Msg, frozen=True):
     """Records that are on disk now."""
 
     rows: tuple[Placed, ...]
+
+
+class IndexCommitted(Msg, frozen=True):
+    """The index to the store: what the first `feeds` `Feed`s since the start brought is committed, seen by readers."""
+
+    feeds: int
 
 
 class FeedCheckpoint(Msg, frozen=True):

@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from eukhe.model.part import Part
-from eukhe.model.record import MainRecord, TreeRecord
+from eukhe.model.record import MainRecord, MessageRecord, TreeRecord
 
 
 class Disk(Protocol):
@@ -109,7 +109,7 @@ class Index(Protocol):
     def node_place(self, part: Part) -> Place | None: ...
 
     def id_of_key(self, key: str) -> int | None:
-        """The message logged under a key."""
+        """The message logged under a key; under a split text's own key, `key` of `key#1/n`, its first piece."""
         ...
 
     def id_of_text(self, text: str) -> int | None:
@@ -122,6 +122,18 @@ class Index(Protocol):
 
     def search(self, words: str, limit: int) -> list[int]:
         """Messages that hold all the words, best first."""
+        ...
+
+
+class Reader(Protocol):
+    """Reads one record from the logs, by what the index has committed."""
+
+    def message(self, i: int) -> MessageRecord | None:
+        """A message, None where it is lost."""
+        ...
+
+    def node_text(self, part: Part) -> str | None:
+        """A node's line, None where it is not built."""
         ...
 
 
