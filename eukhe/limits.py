@@ -31,8 +31,6 @@ PIECE_SEARCH_CHARS: Final = 2_000  # a piece ends after the last newline of its 
 KEY_BYTES_MAX: Final = 200
 IMAGE_NAME_DIGITS: Final = 12  # of its SHA-256, in the mark that the text carries
 IMAGE_BYTES_MAX: Final = 20_000_000
-FOLDER_MODE: Final = 0o700
-FILE_MODE: Final = 0o600
 
 # Import
 REPEAT_CHARS_MIN: Final = 281  # a longer text than 280 characters that repeats an earlier one comes in once

@@ -20,7 +20,7 @@ from pathlib import Path
 import orjson
 
 from eukhe.errors import FormatError, HomeError, StoreError
-from eukhe.limits import FOLDER_MODE, FORMAT_VERSION
+from eukhe.limits import FORMAT_VERSION, HOME_MODE
 from eukhe.world.disk import RealDisk, sync_folder
 
 _VARIABLE = "EUKHE_HOME"
@@ -84,8 +84,8 @@ def _make_folder(path: Path) -> None:
     """Makes it and what it lies in, where missing; a folder with room for others is made private."""
     try:
         for missing in reversed([folder for folder in (path, *path.parents) if not os.path.lexists(folder)]):
-            missing.mkdir(FOLDER_MODE, exist_ok=True)
-            missing.chmod(FOLDER_MODE)
+            missing.mkdir(HOME_MODE, exist_ok=True)
+            missing.chmod(HOME_MODE)
             # Else lost power could take the folder away from around a log that was synced.
             sync_folder(missing.parent)
         if not _check_folder(path):
