@@ -10,6 +10,7 @@ EukheError
 │   ├── FormatError        the chat has a format this version does not know
 │   ├── ImportFailedError  a path or file that can't be imported
 │   ├── SettingsError      settings.json or a value for it is wrong
+│   ├── OutputError        a result can't be written to stdout
 │   └── NotFoundError      no such line, message or agent
 └── Bug                    ours: stops the owner
 """
@@ -75,6 +76,10 @@ class ImportFailedError(ExpectedError):
 
 class SettingsError(ExpectedError):
     """settings.json, or a value given for it, is wrong."""
+
+
+class OutputError(ExpectedError):
+    """A result can't be written, as to a full disk. A reader that went away is a BrokenPipeError instead."""
 
 
 class NotFoundError(ExpectedError):

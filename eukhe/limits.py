@@ -31,6 +31,8 @@ PIECE_SEARCH_CHARS: Final = 2_000  # a piece ends after the last newline of its 
 KEY_BYTES_MAX: Final = 200
 IMAGE_NAME_DIGITS: Final = 12  # of its SHA-256, in the mark that the text carries
 IMAGE_BYTES_MAX: Final = 20_000_000
+HOME_MODE: Final = 0o700
+FILE_MODE: Final = 0o600
 
 # Import
 REPEAT_CHARS_MIN: Final = 281  # a longer text than 280 characters that repeats an earlier one comes in once
@@ -46,12 +48,48 @@ LEVELS_MAX: Final = 64  # a chat of 2^64 messages; due is compared as whole 2^-6
 LOST: Final = "(lost)"  # what a message reads as whose line is gone
 LOST_BYTES: Final = len(LOST)
 
+# Reading the logs
+READ_CHUNK_BYTES: Final = 1 << 20
+JUMP_IDS_MAX: Final = 10_000_000  # a line whose id is further ahead of the next is no message of the chat
+NODE_BITS_MAX: Final = 61  # of a node's level and index: its messages' ids stay below 2^62, the index's keys below 2^63
+PROBLEMS_MAX: Final = 100  # kept of one opening; the others are counted
+
 # The command line
 EXIT_FAILED: Final = 1
 EXIT_INTERRUPTED: Final = 130  # 128 and SIGINT's number, as shells have it
 EXIT_PIPE_CLOSED: Final = 141  # 128 and SIGPIPE's
 PROGRESS_LINE_S: Final = 5.0  # between two plain lines of progress, where there is no terminal to draw on
+CHECKPOINT_MESSAGES: Final = 4_096  # messages between two checkpoints of the planner's state
 
-# Files (section 1)
-HOME_MODE: Final = 0o700
-FILE_MODE: Final = 0o600
+# The line writer that needs no model (builtin/extract). Worths are points without a unit, compared with each other only.
+EXTRACT_KIND_WORTH: Final = {"user": 12, "note": 6, "work": 5, "eukhe": 5, "echo": 3, "tool": 3}
+EXTRACT_PLAIN_BOOST: Final = 4  # a clause like any other; the boosts below are measured against it
+EXTRACT_ERROR_BOOST: Final = 16  # an error, a failed test, a refusal
+EXTRACT_COUNT_BOOST: Final = 10  # a result's summary: how many passed, files changed
+EXTRACT_HEAD_BOOST: Final = 8  # how a text begins
+EXTRACT_LAST_BOOST: Final = 6  # how it ends
+EXTRACT_OUTCOME_BOOST: Final = 3  # added: it tells of a result
+EXTRACT_DECISION_BOOST: Final = 3  # added: it tells of a wish, a reason, a decision
+EXTRACT_FILLER_BOOST: Final = 1  # "Let me look at", "Would you like me to"
+EXTRACT_CODE_BOOST: Final = 2  # a line of code
+EXTRACT_NAME_WORTH: Final = 7  # a path, an identifier
+EXTRACT_CAPITALS_WORTH: Final = 6
+EXTRACT_MIXED_WORTH: Final = 5  # letters and digits
+EXTRACT_LONG_WORD_WORTH: Final = 4  # a capitalized word, too
+EXTRACT_WORD_WORTH: Final = 3
+EXTRACT_SHORT_WORD_WORTH: Final = 2
+EXTRACT_LONG_WORD_CHARS: Final = 8
+EXTRACT_WORD_CHARS: Final = 5
+EXTRACT_SHORT_WORD_CHARS: Final = 3  # shorter ones are worth 1
+EXTRACT_NAME_BYTES_MAX: Final = 56  # a longer one is not listed
+EXTRACT_PHRASE_PERCENT: Final = 65  # of a line for whole clauses, while others have only their names listed
+EXTRACT_CLAUSE_BYTES_MAX: Final = 300  # a longer clause is cut before it is weighed
+EXTRACT_CUT_BYTES_MIN: Final = 48  # a clause is not cut to less than this
+EXTRACT_GLUED_BYTES_MAX: Final = 240  # two clauses that belong together are one piece up to this
+EXTRACT_LEAD_BYTES_MAX: Final = 64  # a heading that turns what stands under it goes before each of its lines
+EXTRACT_RUNS_MAX: Final = 6  # tags of a line in the order of the messages; more are gathered by kind
+EXTRACT_PATH_PARTS: Final = 3  # of a path in a merge
+EXTRACT_FIELD_CHARS_MAX: Final = 200  # a call's field that is shown whole
+EXTRACT_FIELDS_MAX: Final = 64  # values read from one JSON object
+EXTRACT_PREFIX_CHARS_MIN: Final = 8  # what all lines of a result begin with is said once, from this length
+EXTRACT_PREFIX_LINES_MIN: Final = 4
