@@ -1,0 +1,1 @@
+"""The command line: one file a command; `commands` names them all, `main` runs them."""

@@ -1,0 +1,5 @@
+"""`python -m eukhe` is `eukhe`."""
+
+from eukhe.cli.main import main
+
+main()

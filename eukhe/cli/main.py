@@ -1,0 +1,110 @@
+"""The program: runs a command and turns what became of it into an exit code.
+
+0 done, 1 an expected failure (one line says what, where, what to do), 2 wrong usage, 130 interrupted, 141 when the
+reader of the output went away, as of any program in a pipe. This module is what `eukhe --version` loads: it imports
+click and little else.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from eukhe import __version__
+from eukhe.cli.command import Given, Group
+from eukhe.cli.output import say
+from eukhe.errors import ExpectedError, OutputError
+from eukhe.limits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED
+
+DEBUG_VARIABLE = "EUKHE_DEBUG"
+COMPLETE_VARIABLE = "_EUKHE_COMPLETE"
+
+
+@click.command(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A coding agent whose memory is one chat that never ends.",
+    invoke_without_command=True,
+)
+@click.option("--model", metavar="NAME", help="The model of this turn, provider/name.  [env var: EUKHE_MODEL]")
+@click.option("--thinking", metavar="LEVEL", help="Its thinking effort.  [env var: EUKHE_THINKING]")
+@click.version_option(__version__, prog_name="eukhe", message="%(prog)s %(version)s")
+@click.pass_context
+def root(context: click.Context, model: str | None, thinking: str | None) -> None:
+    given = context.ensure_object(Given)
+    given.flags = {key: value for key, value in (("model", model), ("thinking", thinking)) if value is not None}
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def main() -> NoReturn:
+    """The `eukhe` program."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, Path(os.devnull).open("w"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that can't show a character gets its code; it is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: Sequence[str]) -> int:
+    """Runs one command line. The exit code."""
+    try:
+        return _said(args)
+    except BrokenPipeError:
+        _drop_output()
+        return EXIT_PIPE_CLOSED
+
+
+def _said(args: Sequence[str]) -> int:
+    """Runs it, and says what went wrong."""
+    try:
+        return _invoke(args)
+    except (KeyboardInterrupt, click.Abort):
+        say("eukhe: interrupted")
+        return EXIT_INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        say(_line_about(error))
+        if isinstance(error, OutputError):
+            _drop_output()
+        return EXIT_FAILED
+
+
+def _invoke(args: Sequence[str]) -> int:
+    if instruction := os.environ.get(COMPLETE_VARIABLE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(root, {}, "eukhe", COMPLETE_VARIABLE, instruction)
+    try:
+        with root.make_context("eukhe", list(args)) as context:
+            root.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _line_about(error: Exception) -> str:
+    if isinstance(error, ExpectedError):
+        return f"eukhe: {error}"
+    whose = "" if isinstance(error, OSError) else "a fault of eukhe: "
+    return f"eukhe: {whose}{type(error).__name__}: {error} ({DEBUG_VARIABLE}=1 shows where)"
+
+
+def _drop_output() -> None:
+    """What is left in the buffers goes nowhere: nobody reads it, and Python's exit would fail on it again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -1,0 +1,1 @@
+"""Who writes lines and answers turns: models by provider."""
