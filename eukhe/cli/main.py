@@ -9,7 +9,6 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -45,7 +44,7 @@ def main() -> NoReturn:
     """The `eukhe` program."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us
-            setattr(sys, name, Path(os.devnull).open("w"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that can't show a character gets its code; it is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -1,0 +1,44 @@
+"""What all tests share: how long they may search for counter-examples, and a home that is nobody's.
+
+EUKHE_TESTS=full (`make full`) runs the slow ones too and lets Hypothesis try many more examples.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+FULL = os.environ.get("EUKHE_TESTS") == "full"
+
+settings.register_profile(
+    "ci", max_examples=100, stateful_step_count=30, deadline=None, database=None, print_blob=True, derandomize=False
+)
+settings.register_profile(
+    "full",
+    max_examples=5_000,
+    stateful_step_count=100,
+    deadline=None,
+    database=None,
+    print_blob=True,
+    derandomize=False,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("full" if FULL else "ci")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    skip = pytest.mark.skip(reason="slow: runs in `make full`")
+    for item in items:
+        if not FULL and item.get_closest_marker("slow"):
+            item.add_marker(skip)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test sees or changes the chat and the settings of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(("EUKHE_", "_EUKHE_"))]:
+            patch.delenv(name)
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
