@@ -7,6 +7,7 @@ EukheError
 │   ├── StoreError         a write or fsync failed: nothing is acknowledged any more
 │   ├── LogDamagedError    a log can't be read as it should; the chat opens read-only
 │   │   └── GapInLog       ids are missing in the log
+│   ├── IndexFailed        chat/index.db can't be read or written
 │   ├── FormatError        the chat has a format this version does not know
 │   ├── ImportFailedError  a path or file that can't be imported
 │   ├── SettingsError      settings.json or a value for it is wrong
@@ -61,6 +62,14 @@ class GapInLog(LogDamagedError):
     def __init__(self, path: str, line: int, offset: int, before: int, after: int) -> None:
         super().__init__(path, line, offset, f"ids {before + 1} to {after - 1} are missing")
         self.before, self.after = before, after
+
+
+class IndexFailed(ExpectedError):
+    """chat/index.db can't be read or written: a cache, so nothing is lost, and `path` can be removed."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: {why}; the logs are whole: remove it, and it is made anew")
+        self.path, self.why = path, why
 
 
 class FormatError(ExpectedError):

@@ -54,6 +54,15 @@ JUMP_IDS_MAX: Final = 10_000_000  # a line whose id is further ahead of the next
 NODE_BITS_MAX: Final = 61  # of a node's level and index: its messages' ids stay below 2^62, the index's keys below 2^63
 PROBLEMS_MAX: Final = 100  # kept of one opening; the others are counted
 
+# The index
+INDEX_VERSION: Final = 1
+INDEX_BUSY_S: Final = 5.0  # how long a connection waits for another's write
+INDEX_CACHE_KIB: Final = 65_536
+INDEX_WAL_PAGES: Final = 4_096
+INDEX_DIGEST_BYTES: Final = 16
+INDEX_FEED_ROWS: Final = 1_000  # go in as one
+INDEX_RANKED_MAX: Final = 20_000  # hits of a search that are ranked, the newest
+
 # The command line
 EXIT_FAILED: Final = 1
 EXIT_INTERRUPTED: Final = 130  # 128 and SIGINT's number, as shells have it
@@ -81,6 +90,7 @@ EXTRACT_SHORT_WORD_WORTH: Final = 2
 EXTRACT_LONG_WORD_CHARS: Final = 8
 EXTRACT_WORD_CHARS: Final = 5
 EXTRACT_SHORT_WORD_CHARS: Final = 3  # shorter ones are worth 1
+EXTRACT_NAME_EVEN: Final = 6  # added to the worth of a name's kind: alone, names of all kinds are nearer to each other
 EXTRACT_NAME_BYTES_MAX: Final = 56  # a longer one is not listed
 EXTRACT_PHRASE_PERCENT: Final = 65  # of a line for whole clauses, while others have only their names listed
 EXTRACT_CLAUSE_BYTES_MAX: Final = 300  # a longer clause is cut before it is weighed
@@ -93,3 +103,8 @@ EXTRACT_FIELD_CHARS_MAX: Final = 200  # a call's field that is shown whole
 EXTRACT_FIELDS_MAX: Final = 64  # values read from one JSON object
 EXTRACT_PREFIX_CHARS_MIN: Final = 8  # what all lines of a result begin with is said once, from this length
 EXTRACT_PREFIX_LINES_MIN: Final = 4
+
+# Actors
+CRASH_MESSAGES: Final = 20  # the last messages of an actor that a crash tells
+EDGE_WAIT_S: Final = 60  # how long the program waits for an actor's answer
+TIMERS_STALE_MAX: Final = 256  # timers taken back that may stay in the heap

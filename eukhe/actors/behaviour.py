@@ -61,7 +61,19 @@ class StopCall(msgspec.Struct, frozen=True):
     call: int
 
 
-Effect = Persist | Replace | Tell | SetTimer | CancelTimer | StartCall | StopCall
+class StartActor(msgspec.Struct, frozen=True):
+    """Starts an actor of the system; the supervisor's alone, as is `StopActor`."""
+
+    name: str
+
+
+class StopActor(msgspec.Struct, frozen=True):
+    """Stops an actor once its mailbox is empty."""
+
+    name: str
+
+
+Effect = Persist | Replace | Tell | SetTimer | CancelTimer | StartCall | StopCall | StartActor | StopActor
 
 
 class Behaviour(Protocol):

@@ -174,11 +174,10 @@ class Synced(Msg, frozen=True):
 
 
 class StartBuild(Msg, frozen=True):
-    """Build this node's line. `context`: the lines of the compaction view that its call sees."""
+    """Build this node's line."""
 
     call: int
     part: Part
-    context: tuple[Part, ...]
 
 
 class StopBuild(Msg, frozen=True):
@@ -197,12 +196,13 @@ class BuildDone(Msg, frozen=True):
 
 
 class BuildFailed(Msg, frozen=True):
-    """The call failed. `fallback`: the node from its input, should this be one failure too many."""
+    """The call failed, the last of `calls`. `fallback`: the node from its input, should this be a failure too many."""
 
     call: int
     part: Part
     why: str
     fallback: str
+    calls: int
 
 
 class CallEnded(Msg, frozen=True):
@@ -211,6 +211,16 @@ class CallEnded(Msg, frozen=True):
     call: int
     reply: str | None
     why: str
+
+
+class Overdue(Msg, frozen=True):
+    """A compactor's timer: the call has had its 10 minutes."""
+
+    call: int
+
+
+class Tick(Msg, frozen=True):
+    """The planner to itself: what failed may be tried again."""
 
 
 class Settle(Msg, frozen=True):
@@ -272,7 +282,38 @@ class Pong(Msg, frozen=True):
 
 
 class Crashed(Msg, frozen=True):
-    """A behaviour raised, or a host could not perform: `who`, and what it said."""
+    """A behaviour raised: `who`, and what it said."""
 
     who: str
+    why: str
+
+
+class Begin(Msg, frozen=True):
+    """Start every actor."""
+
+    reply_to: str
+    ticket: int
+
+
+class Begun(Msg, frozen=True):
+    ticket: int
+
+
+class End(Msg, frozen=True):
+    """Let every actor finish, and stop it."""
+
+    reply_to: str
+    ticket: int
+
+
+class Ended(Msg, frozen=True):
+    """All are stopped. `why`: what crashed, if anything did."""
+
+    ticket: int
+    why: str | None
+
+
+class OwnerFailed(Msg, frozen=True):
+    """To the edge: an actor crashed, the system goes down."""
+
     why: str

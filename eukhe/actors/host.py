@@ -1,0 +1,114 @@
+"""The host: a pykka actor that runs a behaviour and performs its effects.
+
+What pykka adds is the mailbox and the loop; on which threads, or none, a runtime says. The host is the same on each.
+"""
+
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Protocol
+
+import pykka
+
+from eukhe.actors.behaviour import (
+    Behaviour,
+    CancelTimer,
+    Effect,
+    Persist,
+    Replace,
+    SetTimer,
+    StartActor,
+    StartCall,
+    StopActor,
+    StopCall,
+    Tell,
+)
+from eukhe.actors.messages import CallEnded, Crashed, Failed, Msg
+from eukhe.actors.ports import Clock, Disk, Workers
+from eukhe.actors.supervisor import NAME as SUPERVISOR
+from eukhe.errors import StoreError
+from eukhe.limits import CRASH_MESSAGES
+
+
+class System(Protocol):
+    """Where an actor lives: the ports, and the other actors by their names."""
+
+    disk: Disk
+    clock: Clock
+    workers: Workers
+
+    def tell(self, to: str, message: Msg) -> None: ...
+
+    def start(self, name: str) -> None: ...
+
+    def stop(self, name: str) -> None: ...
+
+    def set_timer(self, owner: str, name: str, after_s: float, message: Msg) -> None: ...
+
+    def cancel_timer(self, owner: str, name: str) -> None: ...
+
+
+class Host(pykka.Actor):
+    """An actor named `name`. Its behaviour is made when it starts, on its own thread where it has one."""
+
+    def __init__(self, name: str, make: Callable[[], Behaviour], system: System) -> None:
+        super().__init__()
+        self.name = name
+        self.make = make
+        self.system = system
+        self.behaviour: Behaviour | None = None
+        self.recent: deque[Msg] = deque(maxlen=CRASH_MESSAGES)
+
+    def on_receive(self, message: Any) -> None:
+        self.recent.append(message)
+        if self.behaviour is None:
+            self.behaviour = self.make()
+        now = self.system.clock.monotonic_s()
+        try:
+            self._perform(self.behaviour.receive(message, now))
+        except StoreError as error:
+            self._perform(self.behaviour.receive(Failed(str(error)), now))
+
+    def on_failure(
+        self,
+        exception_type: type[BaseException] | None,
+        exception_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        del exception_type, traceback
+        assert exception_value is not None
+        self.system.tell(SUPERVISOR, Crashed(self.name, _told(exception_value, self.recent)))
+
+    def _perform(self, effects: Sequence[Effect]) -> None:
+        system = self.system
+        for effect in effects:
+            match effect:
+                case Tell(to, message):
+                    system.tell(to, message)
+                case Persist(path, data):
+                    system.disk.append(path, data)
+                case Replace(path, data, sync):
+                    system.disk.replace(path, data, sync)
+                case SetTimer(name, after_s, message):
+                    system.set_timer(self.name, name, after_s, message)
+                case CancelTimer(name):
+                    system.cancel_timer(self.name, name)
+                case StartCall(call, request):
+                    system.workers.start(call, request, self._call_ended(call))
+                case StopCall(call):
+                    system.workers.stop(call)
+                case StartActor(name):
+                    system.start(name)
+                case StopActor(name):
+                    system.stop(name)
+
+    def _call_ended(self, call: int) -> Callable[[str | None, str], None]:
+        return lambda reply, why: self.system.tell(self.name, CallEnded(call, reply, why))
+
+
+def _told(error: BaseException, recent: Sequence[Msg]) -> str:
+    """A crash as owner.log has it: the traceback, then the last messages, oldest first."""
+    trace = "".join(traceback.format_exception(error))
+    messages = "\n".join(f"  {message}" for message in recent)
+    return f"{type(error).__name__}: {error}\n{trace}last messages:\n{messages}"

@@ -1,0 +1,224 @@
+"""The planner: owns the chat's memory, and says what is built, written and merged next.
+
+A message in the log moves the chat a step; what follows from it (batch, free nodes) goes to the store as one order.
+Calls go to idle compactors, their lines to the store, and a line counts as built once it is on disk. With an offline
+writer an import is paced: messages wait here until all that the earlier ones brought is built, so that the view does
+not depend on the machine's speed (D12).
+"""
+
+from collections import deque
+from collections.abc import Sequence
+
+from eukhe.actors.behaviour import Effect, SetTimer, Tell
+from eukhe.actors.messages import (
+    AskStatus,
+    BuildDone,
+    BuildFailed,
+    FreeNode,
+    Logged,
+    Msg,
+    Ping,
+    Poisoned,
+    Pong,
+    SaveCheckpoint,
+    SaveView,
+    Settle,
+    Settled,
+    SettleFailed,
+    StartBuild,
+    Status,
+    Sync,
+    Synced,
+    Tick,
+    WriteTree,
+    Written,
+)
+from eukhe.errors import Bug
+from eukhe.limits import CHECKPOINT_MESSAGES, RETRY_TICK_S
+from eukhe.model.chat import Chat, Merges
+from eukhe.model.fold import NodeSize, checkpoint
+from eukhe.model.part import Part
+from eukhe.model.record import BatchRecord, NodeRecord, node
+from eukhe.model.text import size
+
+
+class Planner:
+    """`free`: nodes of the chat that a crash kept from being logged. `calls`: whether calls may start at all.
+
+    `paced`: the writer is offline. `compactors`: the names of the compactors, one for each job slot.
+    """
+
+    def __init__(
+        self, chat: Chat, compactors: Sequence[str], *, free: Sequence[Part] = (), calls: bool, paced: bool
+    ) -> None:
+        assert len(compactors) == chat.limits.jobs, "a compactor for each job slot"
+        self.chat = chat
+        self.calls = calls
+        self.paced = paced
+        self.idle = list(reversed(compactors))
+        self.lost_free = tuple(free)
+        self.backlog: deque[int] = deque()  # sizes of messages that wait for the ones before them
+        self.busy: dict[int, tuple[Part, str]] = {}  # call -> its node, its compactor
+        self.unsynced: dict[Part, int] = {}  # lines on their way to the disk, their bytes
+        self.settling: list[Settle] = []
+        self.call = 0
+        self.model_calls = 0
+        self.view_saved = -1  # the step whose view was saved last
+        self.step = 0
+        self.checkpoint_t = chat.t
+        self.poisoned: str | None = None
+        self.last_error: str | None = None
+
+    def receive(self, message: Msg, now: float) -> Sequence[Effect]:
+        del now
+        match message:
+            case Logged(first, sizes):
+                assert first == self.chat.t + len(self.backlog), f"message {first} after {self.chat.t}"
+                self.backlog.extend(sizes)
+                return self._work()
+            case Written(nodes, _):
+                return [*self._written(nodes), *self._work()]
+            case BuildDone(call, part, line, calls):
+                return [*self._line(call, part, line, calls), *self._work()]
+            case BuildFailed():
+                return [*self._failure(message), *self._work()]
+            case Tick():
+                self.chat.tick()
+                return self._work()
+            case Settle():
+                self.settling.append(message)
+                return self._work()
+            case AskStatus(reply_to, ticket):
+                return [Tell(reply_to, self._status(ticket))]
+            case Poisoned(why):
+                self.poisoned = self.last_error = why
+                return self._work()
+            case Ping(reply_to, ticket):
+                return [Tell(reply_to, Pong(ticket)), *self._begin(), *self._work()]
+            case Sync(reply_to, ticket):
+                return [*self._save_view(), self._checkpoint(), Tell(reply_to, Synced(ticket))]
+        raise Bug(f"the planner does not know {message}")
+
+    def _begin(self) -> list[Effect]:
+        free, self.lost_free = self.lost_free, ()
+        return _write([FreeNode(part) for part in free])
+
+    def _work(self) -> list[Effect]:
+        """All that can go on now: calls, then messages that waited, then those who wait for quiet."""
+        if self.poisoned:
+            effects: list[Effect] = [
+                Tell(asked.reply_to, SettleFailed(asked.ticket, self.poisoned)) for asked in self.settling
+            ]
+            self.settling.clear()
+            return effects
+        effects = self._orders()
+        while self.backlog and (not self.paced or not self._is_busy()):
+            effects += self._message(self.backlog.popleft())
+            effects += self._orders()
+        if not self.backlog and not self._is_busy():
+            if self.settling:
+                effects += self._settled() if not self.chat.parked else [SetTimer("retry", RETRY_TICK_S, Tick())]
+            effects += self._save_view()
+        return effects
+
+    def _is_busy(self) -> bool:
+        return bool(self.busy or self.unsynced)
+
+    def _orders(self) -> list[Effect]:
+        if not self.calls:
+            return []
+        orders: list[Effect] = []
+        for part in self.chat.queue():
+            self.call += 1
+            compactor = self.idle.pop()
+            self.busy[self.call] = part, compactor
+            orders.append(Tell(compactor, StartBuild(self.call, part)))
+            self.chat.start(part)
+        return orders
+
+    def _message(self, size: int) -> list[Effect]:
+        batch, free = self.chat.logged(size)
+        self.step += 1
+        effects = self._batch(batch) + _write([FreeNode(part) for part in free])
+        if self.chat.t - self.checkpoint_t >= CHECKPOINT_MESSAGES:
+            effects.append(self._checkpoint())
+        return effects
+
+    def _batch(self, batch: Merges | None) -> list[Effect]:
+        if batch is None:
+            return []
+        self.step += 1
+        return [*_write([BatchRecord(batch, self.chat.shrinking, self.chat.t)]), *self._save_view()]
+
+    def _line(self, call: int, part: Part, line: str, calls: int) -> list[Effect]:
+        self.model_calls += calls
+        if not self._ended(call):
+            return []
+        self.unsynced[part] = size(line)
+        return _write([node(part, line)])
+
+    def _failure(self, failed: BuildFailed) -> list[Effect]:
+        self.model_calls += failed.calls
+        part = failed.part
+        self.last_error = f"{part.name}: {failed.why}"
+        if not self._ended(failed.call) or not self.chat.failed(part, size(failed.fallback)):
+            return []
+        # Made of its input alone, so it could be made again: it counts before it is on disk.
+        return _write([node(part, failed.fallback), *map(FreeNode, self.chat.free_above(part))])
+
+    def _ended(self, call: int) -> bool:
+        """Whether a call was still wanted; its compactor is free."""
+        part, compactor = self.busy.pop(call, (None, ""))
+        if part is None:
+            return False
+        self.idle.append(compactor)
+        return True
+
+    def _written(self, nodes: tuple[Part, ...]) -> list[Effect]:
+        free: list[Part] = []
+        for part in nodes:
+            bytes_ = self.unsynced.pop(part, None)
+            if bytes_ is not None and self.chat.built(part, bytes_):
+                self.step += 1
+                free += self.chat.free_above(part)
+        return _write([FreeNode(part) for part in free])
+
+    def _settled(self) -> list[Effect]:
+        effects = self._batch(self.chat.take())
+        left = len(self.chat.view.unbuilt)
+        for asked in self.settling:
+            effects.append(Tell(asked.reply_to, Settled(asked.ticket, self.model_calls, left)))
+        self.settling.clear()
+        return effects
+
+    def _save_view(self) -> list[Effect]:
+        if self.view_saved == self.step:
+            return []
+        self.view_saved = self.step
+        return [Tell("store", SaveView(tuple(self.chat.view.parts())))]
+
+    def _checkpoint(self) -> Effect:
+        self.checkpoint_t = self.chat.t
+        state = checkpoint(self.chat, (NodeSize(part, bytes_) for part, bytes_ in self.unsynced.items()))
+        return Tell("store", SaveCheckpoint(state, self.chat.t))
+
+    def _status(self, ticket: int) -> Status:
+        chat = self.chat
+        return Status(
+            ticket,
+            messages=chat.t + len(self.backlog),
+            nodes=chat.built_nodes.count,
+            view_lines=len(chat.view.lines),
+            view_bytes=chat.view.size,
+            compaction_view_bytes=chat.compaction_view.size,
+            shrinking=chat.shrinking,
+            unsummarized=len(chat.view.unbuilt),
+            running=len(chat.running),
+            parked=len(chat.parked),
+            waiting=len(self.backlog),
+            last_error=self.last_error,
+        )
+
+
+def _write(lines: Sequence[FreeNode | NodeRecord | BatchRecord]) -> list[Effect]:
+    return [Tell("store", WriteTree(tuple(lines)))] if lines else []
