@@ -4,6 +4,8 @@
 that any program can read. A line ends at LF alone; nothing written is ever changed. Rules 1 to 6, D2.
 """
 
+import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,9 +13,10 @@ import msgspec
 import orjson
 
 from eukhe.model.part import Part
-from eukhe.model.text import label, size
+from eukhe.model.text import clean, label, size
 
 KINDS = ("user", "eukhe", "tool", "echo", "work", "note")
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _READ_AS = {"talk": "eukhe"}  # before the agent had its name
 
 
@@ -110,7 +113,7 @@ def decode_main(line: bytes) -> MainRecord:
     """The record of a line of main/, with or without its LF; RecordError where it is none."""
     fields = _object(line)
     match fields:
-        case {"gap": [int(first), int(end)]} if 0 <= first < end:
+        case {"gap": [int(first), int(end)]} if 0 <= _whole(first) < _whole(end):
             return GapRecord(first, end)
         case {"i": int(i), "kind": str(kind), "text": str(text), "size": int(bytes_), "date": str(date)}:
             return MessageRecord(
@@ -139,10 +142,32 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         fields = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise RecordError(f"no JSON: {error}") from None
+        fields = _halved(line, error)
     if not isinstance(fields, dict):
         raise RecordError("no JSON object")
     return fields
+
+
+def _halved(line: bytes, error: orjson.JSONDecodeError) -> Any:
+    """Programs that cut texts between the halves of a surrogate pair write a half as an escape, which is no Unicode.
+
+    As in any text that enters (`clean`), U+FFFD stands for it.
+    """
+    wrong = RecordError(f"no JSON: {error}")
+    if not _ESCAPED_SURROGATE.search(line):
+        raise wrong from None
+    try:
+        return json.loads(
+            line.decode(),
+            object_pairs_hook=lambda pairs: {k: clean(v) if isinstance(v, str) else v for k, v in pairs},
+            parse_constant=_no_constant,
+        )
+    except (ValueError, RecursionError):
+        raise wrong from None  # that was not all that is wrong with it
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _whole(number: int) -> int:

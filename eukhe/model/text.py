@@ -7,7 +7,8 @@ import re
 
 from eukhe.limits import NODE_BYTES_MAX, PIECE_CHARS_MAX, PIECE_SEARCH_CHARS, TOOL_RESULT_CHARS_MAX
 
-_UNSTORABLE = re.compile("[\ud800-\udfff\x00]")
+_REPLACEMENT = "\ufffd"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NEWLINE = re.compile("\r\n|\n|\r")
 _CHAT_TAG = re.compile("<(/?)chat>")
 
@@ -19,12 +20,21 @@ def label(kind: str, text: str) -> str:
 
 def size(text: str) -> int:
     """Bytes in UTF-8."""
-    return len(text.encode())
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def clean(text: str) -> str:
-    """Lone surrogates and NUL become U+FFFD, so that every text can be stored and sent."""
-    return _UNSTORABLE.sub("�", text)
+    """Surrogates and NUL become U+FFFD, so that every text can be stored and sent.
+
+    >>> clean("a\\0\\ud83d")
+    'a��'
+    """
+    if not text.isascii():
+        try:
+            text.encode()  # ten times faster than a search, and nearly every text passes
+        except UnicodeEncodeError:
+            text = _SURROGATE.sub(_REPLACEMENT, text)
+    return text.replace("\0", _REPLACEMENT)
 
 
 def flatten(text: str) -> str:
