@@ -62,6 +62,7 @@ INDEX_WAL_PAGES: Final = 4_096
 INDEX_DIGEST_BYTES: Final = 16
 INDEX_FEED_ROWS: Final = 1_000  # go in as one
 INDEX_RANKED_MAX: Final = 20_000  # hits of a search that are ranked, the newest
+SEARCH_WORDS_MAX: Final = 64  # of a search; more are left out
 
 # The command line
 EXIT_FAILED: Final = 1

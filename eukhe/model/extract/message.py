@@ -1,0 +1,33 @@
+"""A message's line without a model. Pure: no clock, disk or threads."""
+
+from eukhe.limits import NODE_BYTES_MAX
+from eukhe.model.extract.calls import call
+from eukhe.model.extract.fill import Clause, fill
+from eukhe.model.extract.items import items
+from eukhe.model.extract.pieces import Piece, plain, prose
+from eukhe.model.extract.results import result
+
+BLANK = "(blank)"
+
+
+def extract_message(label: str) -> str:
+    """The line of a message, 1 to 512 bytes, from its `kind: text`.
+
+    >>> extract_message("user: keep the log append-only")
+    'user: keep the log append-only'
+    """
+    (item,) = items(label, 1)
+    found = pieces(item.kind, item.text)
+    return fill([Clause(item.kind, piece.text, piece.boost) for piece in found], NODE_BYTES_MAX)
+
+
+def pieces(kind: str, text: str) -> list[Piece]:
+    """The clauses of a kind's text, at least one."""
+    text = plain(text)
+    if kind == "tool":
+        found = call(text)
+    elif kind == "echo":
+        found = result(text)
+    else:
+        found = prose(text)
+    return [piece for piece in found if piece.text] or [Piece(BLANK, 1)]

@@ -1,0 +1,86 @@
+"""A tool's result: the error or the outcome. Pure: no clock, disk or threads.
+
+Worth most are lines that report an error, a failed test, a refusal, an exit code; then the sums ("3 failed, 12
+passed", "29 files changed"); then how the result begins and ends. Line numbers and times are taken off; what all lines
+begin with is said once.
+"""
+
+import re
+
+from eukhe.limits import (
+    EXTRACT_CODE_BOOST,
+    EXTRACT_COUNT_BOOST,
+    EXTRACT_ERROR_BOOST,
+    EXTRACT_HEAD_BOOST,
+    EXTRACT_LAST_BOOST,
+    EXTRACT_PLAIN_BOOST,
+    EXTRACT_PREFIX_CHARS_MIN,
+    EXTRACT_PREFIX_LINES_MIN,
+)
+from eukhe.model.extract.calls import leaves
+from eukhe.model.extract.pieces import Piece, tidy
+
+_NUMBERED = re.compile(r"^ {0,8}\d{1,6}[→\t:|-]")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]{0,10}Z?\s?")
+_ERROR = re.compile(
+    r"error|fail(?!ed: 0\b)|panic|exception|traceback|fatal|denied|refused|rejected|blocked|not found|no such|cannot "
+    r"|can't|doesn't (?:want|exist)|does not exist|undefined|exit code|requires? approval|timed out|conflict|abort",
+    re.I,
+)
+_CODE = re.compile(r"\b(?:return|if err|func|const|import|assert\.|require\.|t\.Errorf)\b|[{}]$|^\s*(?://|#)")
+_COUNT = re.compile(
+    r"\b\d+\s+(?:issues?|files? changed|passed|failed|errors?|warnings?|tests?|insertions?|matches|lines|occurrences)\b"
+    r"|^(?:ok|PASS|FAIL)\s|^Found \d",
+    re.I,
+)
+
+
+def result(text: str) -> list[Piece]:
+    """The pieces of a result."""
+    stripped = text.strip()
+    fields = leaves(stripped)
+    if fields is not None:
+        return fields
+    numbered = 0
+    lines = []
+    for raw in stripped.split("\n"):
+        mark = _NUMBERED.match(raw)
+        if mark and "→" in mark.group():
+            numbered += 1
+            raw = raw[mark.end() :]
+        line = _TIME.sub("", raw).strip()
+        if line:
+            lines.append(line)
+    if numbered << 1 > len(lines):
+        return [Piece(tidy(line), EXTRACT_CODE_BOOST) for line in lines]
+    head, lines = _prefix(lines)
+    pieces = [Piece(tidy(line), _boost(line)) for line in lines]
+    for at, boost in ((-1, EXTRACT_LAST_BOOST), (0, EXTRACT_HEAD_BOOST)):
+        if pieces and pieces[at].boost < boost:
+            pieces[at] = Piece(pieces[at].text, boost)
+    if head:
+        pieces.insert(0, Piece(tidy(head), EXTRACT_HEAD_BOOST))
+    return pieces
+
+
+def _boost(line: str) -> int:
+    if _CODE.search(line):
+        return EXTRACT_CODE_BOOST
+    if _ERROR.search(line):
+        return EXTRACT_ERROR_BOOST
+    return EXTRACT_COUNT_BOOST if _COUNT.search(line) else EXTRACT_PLAIN_BOOST
+
+
+def _prefix(lines: list[str]) -> tuple[str, list[str]]:
+    """What all lines begin with, up to its last slash or blank, and the lines without it."""
+    if len(lines) < EXTRACT_PREFIX_LINES_MIN:
+        return "", lines
+    first, last = min(lines), max(lines)  # what these two begin with, all others do
+    same = 0
+    while same < len(first) and first[same : same + 1] == last[same : same + 1]:
+        same += 1
+    head = first[:same]
+    head = head[: max(head.rfind("/"), head.rfind(" ")) + 1]
+    if len(head) < EXTRACT_PREFIX_CHARS_MIN:
+        return "", lines
+    return head, [line[len(head) :] for line in lines]

@@ -1,0 +1,110 @@
+"""Which words are worth a place in a line. Pure: no clock, disk or threads.
+
+Nothing here knows the rest of a chat, so rarity is judged by looks: paths, identifiers, ids and numbers first, then
+words that are not on a short list of everyday ones. Words that claim an outcome ("passes", "fixed") carry a clause, but
+are never listed alone: out of their clause they would say more than it did.
+"""
+
+import re
+from functools import lru_cache
+
+from eukhe.limits import (
+    EXTRACT_CAPITALS_WORTH,
+    EXTRACT_LONG_WORD_CHARS,
+    EXTRACT_LONG_WORD_WORTH,
+    EXTRACT_MIXED_WORTH,
+    EXTRACT_NAME_WORTH,
+    EXTRACT_SHORT_WORD_CHARS,
+    EXTRACT_SHORT_WORD_WORTH,
+    EXTRACT_WORD_CHARS,
+    EXTRACT_WORD_WORTH,
+)
+
+# Separators and letters share no character, so that a failed match never tries a word twice.
+TOKEN = re.compile(r"[-#@/~.]{0,3}\w+(?:[-./:@+#'’]+\w+)*(?:\(\))?")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+OUTCOME = _words(
+    """
+    pass passes passed passing fail fails failed failing failure fix fixes fixed done complete completed success
+    successful successfully works worked working broken break breaks resolved solved finished ready created deleted
+    removed added renamed moved merged blocked denied rejected refused error errors wrong bug cause caused because root
+    found found: result results verdict approve approved missing cannot impossible crashed
+    """
+)
+DECISION = _words(
+    """
+    want wants must should shall never always don't dont instead decide decided decision prefer recommend recommended
+    agree only need needs please rather must-have forbid forbidden allowed keep use rename default defaults
+    """
+)
+TURNING = _words(
+    """
+    not no never none nor neither without unless except only if until but however though although instead rather yet
+    cannot can't won't don't doesn't didn't isn't aren't wasn't weren't shouldn't couldn't wouldn't haven't hasn't
+    nicht kein keine nie ohne außer nur falls wenn aber
+    """
+)
+_EVERYDAY = _words(
+    """
+    a about above after again all also am an and another any are around as ask asked at away back be been before being
+    below best better between both bit but by call called can case cases change changed changes check checked checking
+    clear code come comes contains content continue correct correctly could current currently data detail details did
+    different do does doing down each easy either else end ensure entry even every everything exactly example exist
+    existing exists expected explain far few file files first following for from full function further general get gets
+    getting give given go goes going good got great had has have having he help her here him his how i i'd i'll i'm i've
+    idea implement implementation important in include includes including information input into is issue it it's its
+    itself just kind know last later leave less let let's like line lines list little ll look looking looks lot made
+    main make makes making many matches may maybe me mean means might mode more most move much multiple my name new next
+    nice note nothing now number of off ok okay on once one ones open option options or order other our out output over
+    own part perfect place point possible previous probably problem proceed progress project properly provide put
+    question quick quite re read really related remain remaining right run running runs s same save say says see seem
+    seems seen set several she show shown shows simple since single so some something specific start started starting
+    still such sure t take taken task tasks tell text than that that's the their them then there there's these they
+    they're thing things think this those through time to todo todos together too tool tools track true try trying two
+    type types under understand up update updated updates updating us used user uses using value values various ve very
+    via view want was way we we're well were what when where whether which while who whole why will with within word
+    work would write yes you you're your zoom
+    false null string int bool var func func() return const nil err self def class import package struct public static
+    void this.error try catch await async fmt ctx
+    """
+)
+EVERYDAY = _EVERYDAY | OUTCOME | DECISION | TURNING
+_EDGES = "-#@/~."
+
+
+@lru_cache(maxsize=1 << 14)
+def worth(token: str) -> int:
+    """Points of a word, 0 for an everyday one."""
+    core = token.strip(_EDGES)
+    lower = core.lower()
+    if lower in EVERYDAY:
+        return 0
+    if core.isdigit():
+        if token != core:
+            return EXTRACT_MIXED_WORTH  # #89
+        return EXTRACT_SHORT_WORD_WORTH if len(core) >= EXTRACT_SHORT_WORD_CHARS else 0
+    if not core.isalpha():
+        if any(c.isdigit() for c in core) and core.isalnum():
+            return EXTRACT_MIXED_WORTH
+        return EXTRACT_NAME_WORTH
+    if core != lower:
+        if core.isupper() and len(core) >= EXTRACT_SHORT_WORD_CHARS:
+            return EXTRACT_CAPITALS_WORTH
+        return EXTRACT_LONG_WORD_WORTH if core[1:] == lower[1:] else EXTRACT_NAME_WORTH
+    if len(core) >= EXTRACT_LONG_WORD_CHARS:
+        return EXTRACT_LONG_WORD_WORTH
+    if len(core) >= EXTRACT_WORD_CHARS:
+        return EXTRACT_WORD_WORTH
+    return EXTRACT_SHORT_WORD_WORTH if len(core) >= EXTRACT_SHORT_WORD_CHARS else 1
+
+
+@lru_cache(maxsize=1 << 14)
+def key(token: str) -> str:
+    """What two spellings of a name have in common: a path's last part, a word's singular."""
+    core = token.strip(_EDGES).removesuffix("()").rpartition("/")[2].lower()
+    return core[:-1] if core.endswith("s") and core.isalpha() else core
