@@ -52,15 +52,20 @@ class Edge:
     def ticket(self) -> int:
         return next(self.tickets)
 
-    def answer(self, ticket: int, wait_s: float = EDGE_WAIT_S) -> Msg:
-        """The answer to a ticket. TimeoutError when it does not come; Bug where the system went down."""
+    def answer(self, ticket: int, wait_s: float = EDGE_WAIT_S, *, even_failed: bool = False) -> Msg:
+        """The answer to a ticket. TimeoutError when it does not come; Bug where the system goes down.
+
+        `even_failed`: the answer comes also from a system that goes down.
+        """
         while ticket not in self.early:
             try:
                 message = self.mail.get(timeout=wait_s)
             except Empty:
                 raise TimeoutError(f"no answer within {wait_s} s") from None
             if isinstance(message, OwnerFailed):
-                raise Bug(message.why)
+                if not even_failed:
+                    raise Bug(message.why)
+                continue
             self.early[message.ticket] = message  # type: ignore[attr-defined]  # the edge is sent answers alone
         return self.early.pop(ticket)
 
@@ -93,11 +98,14 @@ class Threads:
 
     def end(self) -> None:
         """Lets every actor finish what it was told, and stops it. Bug where one of them crashed."""
+        ticket = self.edge.ticket()
+        self.tell(SUPERVISOR, End(EDGE, ticket))
         try:
-            ended = self.edge.ask(SUPERVISOR, End)
+            ended = self.edge.answer(ticket, even_failed=True)
         finally:
             self.timers.stop()
-            self.actors[SUPERVISOR].stop()
+            for actor in self.actors.values():
+                actor.stop()
         assert isinstance(ended, Ended)
         if ended.why:
             raise Bug(ended.why)

@@ -1,0 +1,212 @@
+"""The planner's behaviour, driven by hand: a message in, its effects out."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from eukhe.actors.behaviour import Effect, SetTimer, Tell
+from eukhe.actors.messages import (
+    AskStatus,
+    BuildDone,
+    BuildFailed,
+    FreeNode,
+    Logged,
+    Msg,
+    Ping,
+    Poisoned,
+    Pong,
+    SaveCheckpoint,
+    SaveView,
+    Settle,
+    Settled,
+    SettleFailed,
+    StartBuild,
+    Status,
+    Sync,
+    Synced,
+    Tick,
+    WriteTree,
+    Written,
+)
+from eukhe.actors.planner import Planner
+from eukhe.limits import RETRY_TICK_S
+from eukhe.model.chat import Chat, ChatLimits
+from eukhe.model.fold import fold
+from eukhe.model.part import Part
+from eukhe.model.record import BatchRecord, node
+
+LONG = 2_000  # bytes of a message that needs a call
+SHORT = 100
+
+
+def planner(*, calls: bool = True, paced: bool = False, jobs: int = 3, **limits: int) -> Planner:
+    chat = Chat(ChatLimits(jobs=jobs, **limits))
+    return Planner(chat, [f"compactor-{k}" for k in range(jobs)], calls=calls, paced=paced)
+
+
+def told(effects: Iterable[Effect], to: str) -> list[Msg]:
+    return [effect.message for effect in effects if isinstance(effect, Tell) and effect.to == to]
+
+
+def orders(effects: Iterable[Effect]) -> dict[Part, int]:
+    """The builds ordered, and their calls."""
+    return {
+        effect.message.part: effect.message.call
+        for effect in effects
+        if isinstance(effect, Tell) and isinstance(effect.message, StartBuild)
+    }
+
+
+def written(effects: Iterable[Effect]) -> list[object]:
+    return [line for message in told(effects, "store") if isinstance(message, WriteTree) for line in message.lines]
+
+
+@pytest.mark.rule("12", "22")
+def test_a_short_message_is_its_own_node_and_a_pair_of_them_its_own_merge() -> None:
+    actor = planner()
+    assert [FreeNode(Part(0, 0))] == written(actor.receive(Logged(0, (SHORT,)), 0))
+    effects = actor.receive(Logged(1, (SHORT,)), 0)
+    assert [FreeNode(Part(0, 1)), FreeNode(Part(1, 0))] == written(effects)
+    assert {} == orders(effects)
+
+
+@pytest.mark.rule("39", "40")
+def test_no_more_calls_run_than_there_are_job_slots_and_the_oldest_lines_go_first() -> None:
+    actor = planner(jobs=3)
+    started = orders(actor.receive(Logged(0, (LONG,) * 5), 0))
+    assert [Part(0, 0), Part(0, 1), Part(0, 2)] == list(started)
+    done = actor.receive(BuildDone(started[Part(0, 1)], Part(0, 1), "a line", 1), 0)
+    assert {} == orders(done)  # its slot is taken until the line is on disk
+    assert [Part(0, 3)] == list(orders(actor.receive(Written((Part(0, 1),), 0), 0)))
+
+
+@pytest.mark.rule("13")
+def test_a_line_counts_as_built_once_it_is_on_disk() -> None:
+    actor = planner()
+    call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]
+    assert [node(Part(0, 0), "a line")] == written(actor.receive(BuildDone(call, Part(0, 0), "a line", 1), 0))
+    assert not actor.chat.settled
+    actor.receive(Written((Part(0, 0),), 0), 0)
+    assert actor.chat.settled
+
+
+def test_a_line_of_a_call_that_is_not_wanted_any_more_is_dropped() -> None:
+    actor = planner()
+    call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]
+    actor.receive(BuildDone(call, Part(0, 0), "first", 1), 0)
+    assert [] == written(actor.receive(BuildDone(call, Part(0, 0), "second", 1), 0))
+
+
+@pytest.mark.rule("38", "D5")
+def test_a_failed_node_is_tried_again_at_the_next_message_and_built_from_its_input_at_the_third_failure() -> None:
+    actor = planner(jobs=1)
+    call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]
+    for t in (1, 2):
+        failed = actor.receive(BuildFailed(call, Part(0, 0), "no answer", "cut", 1), 0)
+        assert ([], {}) == (written(failed), orders(failed))
+        call = orders(actor.receive(Logged(t, (LONG,)), 0))[Part(0, 0)]
+    last = actor.receive(BuildFailed(call, Part(0, 0), "no answer", "cut", 1), 0)
+    assert [node(Part(0, 0), "cut")] == written(last)
+    assert [Part(0, 1)] == list(orders(last))
+
+
+@pytest.mark.rule("D12")
+def test_paced_each_message_waits_until_all_before_it_is_built() -> None:
+    actor = planner(paced=True)
+    started = orders(actor.receive(Logged(0, (LONG, SHORT, LONG)), 0))
+    assert [Part(0, 0)] == list(started)
+    actor.receive(BuildDone(started[Part(0, 0)], Part(0, 0), "a line", 1), 0)
+    assert 1 == actor.chat.t
+    effects = actor.receive(Written((Part(0, 0),), 0), 0)
+    # Message 1 is free, and so is the merge above both: message 2 comes with its own call at once.
+    assert [FreeNode(Part(0, 1)), FreeNode(Part(1, 0))] == written(effects)
+    assert [Part(0, 2)] == list(orders(effects))
+    assert 3 == actor.chat.t
+
+
+def test_without_leave_to_call_only_free_nodes_are_built() -> None:
+    actor = planner(calls=False)
+    effects = actor.receive(Logged(0, (LONG, SHORT)), 0)
+    assert [FreeNode(Part(0, 1))] == written(effects)
+    assert {} == orders(effects)
+    assert [Settled(7, 0, 1)] == told(actor.receive(Settle("edge", 7), 0), "edge")
+
+
+@pytest.mark.rule("23", "24", "D2", "F1")
+def test_a_batch_writes_its_merges_and_saves_the_view() -> None:
+    actor = planner(ceiling=250, floor=200)
+    effects = [effect for t in range(6) for effect in actor.receive(Logged(t, (SHORT,)), 0)]
+    batches = [line for line in written(effects) if isinstance(line, BatchRecord)]
+    # The fourth line passes the ceiling. Free merges are their halves joined, so no batch gets under the floor.
+    assert [
+        BatchRecord((Part(1, 0),), True, 4),
+        BatchRecord((Part(1, 1), Part(2, 0)), True, 5),
+        BatchRecord((), True, 6),
+    ] == batches
+    assert [tuple(actor.chat.view.parts())] == [
+        message.lines for message in told(effects, "store") if isinstance(message, SaveView)
+    ][-1:]
+
+
+@pytest.mark.rule("D12")
+def test_settling_runs_the_batch_that_is_due_then_answers() -> None:
+    actor = planner(calls=False, ceiling=400, floor=300)
+    actor.receive(Logged(0, (LONG,) * 2), 0)
+    actor.calls = True
+    started = orders(actor.receive(Settle("edge", 3), 0))
+    effects: list[Effect] = []
+    for part in (Part(0, 0), Part(0, 1), Part(1, 0)):
+        call = started.get(part) or orders(effects)[part]
+        actor.receive(BuildDone(call, part, "x" * 300, 1), 0)
+        effects = list(actor.receive(Written((part,), 0), 0))
+    assert [BatchRecord((Part(1, 0),), False, 2)] == written(effects)
+    assert [Settled(3, 3, 0)] == told(effects, "edge")
+
+
+@pytest.mark.rule("38")
+def test_settling_waits_for_the_tick_that_tries_failed_nodes_again() -> None:
+    actor = planner()
+    call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]
+    actor.receive(Settle("edge", 1), 0)
+    effects = actor.receive(BuildFailed(call, Part(0, 0), "no answer", "cut", 1), 0)
+    assert [SetTimer("retry", RETRY_TICK_S, Tick())] == [e for e in effects if isinstance(e, SetTimer)]
+    assert [Part(0, 0)] == list(orders(actor.receive(Tick(), 0)))
+
+
+def test_a_poisoned_store_ends_all_waits_and_starts_nothing_more() -> None:
+    actor = planner(jobs=1)
+    actor.receive(Logged(0, (LONG,) * 2), 0)
+    actor.receive(Settle("edge", 1), 0)
+    assert [SettleFailed(1, "disk full")] == told(actor.receive(Poisoned("disk full"), 0), "edge")
+    assert {} == orders(actor.receive(BuildDone(1, Part(0, 0), "a line", 1), 0))
+
+
+def test_a_sync_saves_the_view_and_a_checkpoint_that_knows_lines_still_on_their_way() -> None:
+    actor = planner()
+    call = orders(actor.receive(Logged(0, (LONG, SHORT)), 0))[Part(0, 0)]
+    actor.receive(BuildDone(call, Part(0, 0), "a line", 1), 0)
+    effects = actor.receive(Sync("supervisor", 9), 0)
+    assert [Synced(9)] == told(effects, "supervisor")
+    (saved,) = [message for message in told(effects, "store") if isinstance(message, SaveCheckpoint)]
+    assert 2 == saved.t
+    restored = fold(saved.state, [], [], actor.chat.limits).chat
+    actor.receive(Written((Part(0, 0),), 0), 0)
+    assert actor.chat.view.parts() == restored.view.parts()
+    assert actor.chat.view.size == restored.view.size
+
+
+def test_at_its_start_it_writes_the_free_nodes_that_a_crash_lost_and_starts_what_is_due() -> None:
+    folded = fold(None, [SHORT, LONG], [])
+    actor = Planner(folded.chat, [f"c{k}" for k in range(8)], free=folded.free, calls=True, paced=True)
+    effects = actor.receive(Ping("supervisor", 1), 0)
+    assert [Pong(1)] == told(effects, "supervisor")
+    assert [FreeNode(Part(0, 0))] == written(effects)
+    assert [Part(0, 1)] == list(orders(effects))
+
+
+def test_its_status_counts_messages_that_wait_for_their_turn() -> None:
+    actor = planner(paced=True)
+    actor.receive(Logged(0, (LONG, SHORT)), 0)
+    (status,) = told(actor.receive(AskStatus("edge", 2), 0), "edge")
+    assert isinstance(status, Status)
+    assert (2, 1, 1, 1, 1) == (status.messages, status.view_lines, status.running, status.waiting, status.unsummarized)
