@@ -16,6 +16,8 @@ COMPACTION_FLOOR_BYTES: Final = 16_000
 PLACEHOLDER: Final = "(not summarized yet: zoom it)"
 PLACEHOLDER_BYTES: Final = len(PLACEHOLDER)
 BLOCK_LINES: Final = 4
+DEADLINE_VIEW_BYTES_MAX: Final = 256_000  # of a view whose unbuilt lines show their messages (D14)
+DEADLINE_LINE_BYTES_MIN: Final = 32
 VIEW_BYTES_MIN: Final = 8_000  # the smallest memory.viewBytes that settings accept
 
 # The queue (rules 38, 39, D5)
