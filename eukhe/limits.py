@@ -38,6 +38,13 @@ FILE_MODE: Final = 0o600
 
 # Import
 REPEAT_CHARS_MIN: Final = 281  # a longer text than 280 characters that repeats an earlier one comes in once
+READ_BLOCK_BYTES: Final = 1_048_576  # read at a time of a long line
+DETECT_LINES_MAX: Final = 100  # first lines of a file by which its format is told
+DETECT_LINE_BYTES_MAX: Final = 67_108_864  # a longer line does not help to tell it
+CATALOG_CACHE_KIB: Final = 16_384  # of the temporary table of all records
+ID_BYTES_MAX: Final = 64  # a longer id of a record is known by its digest
+ID_DIGEST_BYTES: Final = 16
+MILLISECONDS: Final = 1_000  # in a second
 
 # Settings (section 8)
 SETTLE_TIMEOUT_MS: Final = 20_000
@@ -63,6 +70,8 @@ INDEX_CACHE_KIB: Final = 65_536
 INDEX_WAL_PAGES: Final = 4_096
 INDEX_DIGEST_BYTES: Final = 16
 INDEX_FEED_ROWS: Final = 1_000  # go in as one
+INDEX_COMMIT_ROWS: Final = 4_000
+INDEX_COMMIT_S: Final = 0.2  # how long a row waits at most for others to be committed with
 INDEX_RANKED_MAX: Final = 20_000  # hits of a search that are ranked, the newest
 SEARCH_WORDS_MAX: Final = 64  # of a search; more are left out
 

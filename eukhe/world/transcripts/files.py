@@ -1,0 +1,81 @@
+"""Which files a path means."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from eukhe.errors import ImportFailedError
+
+
+class Found(NamedTuple):
+    """A file to be looked at, or a path that is passed over, with the reason. `given`: it was named, not found."""
+
+    path: Path
+    given: bool
+    why: str = ""
+
+
+def find(paths: Sequence[Path]) -> Iterator[Found]:
+    """The files that paths mean: themselves, or all that lie under them, each once however often it is met.
+
+    ImportFailedError for a given path that is not there, can't be read, or is neither a file nor a folder. Links to
+    folders are not followed, so that no loop of links and no whole disk is ever walked.
+    """
+    seen: set[tuple[int, int]] = set()
+    for path in paths:
+        try:
+            mode = path.stat()
+        except OSError as error:
+            raise ImportFailedError(path, f"can't be read: {_reason(error)}") from None
+        if stat.S_ISDIR(mode.st_mode):
+            yield from _under(path, seen)
+        elif not stat.S_ISREG(mode.st_mode):
+            raise ImportFailedError(path, "neither a file nor a folder")
+        elif _first(mode, seen):
+            yield Found(path, given=True)
+
+
+def _under(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:
+    """All files under a folder, in the order of their names."""
+    failed: list[OSError] = []
+    for where, folders, names in os.walk(folder, onerror=failed.append):
+        folders.sort()
+        here = Path(where)
+        for name in folders:
+            if (here / name).is_symlink():
+                yield Found(here / name, given=False, why="a link to a folder, not followed: name that folder itself")
+        for name in sorted(names):
+            yield from _one(here / name, seen)
+        while failed:
+            error = failed.pop()
+            if error.filename == str(folder):
+                raise ImportFailedError(folder, f"can't be read: {_reason(error)}")
+            yield Found(Path(error.filename), given=False, why=f"can't be read: {_reason(error)}")
+    if failed:
+        raise ImportFailedError(folder, f"can't be read: {_reason(failed[0])}")
+
+
+def _one(path: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:
+    try:
+        mode = path.stat()
+    except OSError as error:
+        yield Found(path, given=False, why=f"can't be read: {_reason(error)}")
+        return
+    if not stat.S_ISREG(mode.st_mode):
+        yield Found(path, given=False, why="no regular file")
+    elif _first(mode, seen):
+        yield Found(path, given=False)
+
+
+def _first(mode: os.stat_result, seen: set[tuple[int, int]]) -> bool:
+    place = (mode.st_dev, mode.st_ino)
+    if place in seen:
+        return False
+    seen.add(place)
+    return True
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -1,0 +1,26 @@
+"""What a transcript gives: messages, and what of it could not be read."""
+
+import msgspec
+
+
+class Said(msgspec.Struct, frozen=True):
+    """One message to be logged.
+
+    `kind` is user, eukhe, tool, echo or work. `date` is the source's time, RFC 3339 with its offset, whole seconds.
+    `key` is the message's identity, at most 200 bytes: the same in every copy of its file, wherever that lies.
+    `images` are their bytes; a message with images may have no text.
+    """
+
+    kind: str
+    text: str
+    date: str
+    key: str
+    images: tuple[bytes, ...] = ()
+
+
+class Unreadable(msgspec.Struct, frozen=True):
+    """A line, or a part of one, that could not be read. It costs only itself. `line` counts from 1."""
+
+    path: str
+    line: int
+    why: str
