@@ -1,0 +1,211 @@
+"""Writes docs/memory.md: each rule of the memory, the code that keeps it, the tests that hold it.
+
+The rules and their code come from docs/rules.toml, the tests from `@pytest.mark.rule("6", "D1")`. `--check` writes
+nothing and fails where the page is not as it would be written. Both fail for a mark of no rule, for code that is not
+there, and for a rule that is tested while no code is named.
+"""
+
+import argparse
+import ast
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = "docs/rules.toml"
+PAGE = "docs/memory.md"
+
+HEAD = """\
+# The memory, rule by rule
+
+<!-- Written by tools/rules.py from docs/rules.toml and the tests' marks; `make docs` writes it anew. -->
+
+The memory is one chat that never ends. What is said is logged as messages and never changed. Over them grows a binary
+tree: a line of at most 512 bytes for each message, and for each two lines one that stands for both. The view, what the
+agent sees of its past, is a list of such lines, fine for what is new and coarse for what is old; each can be opened,
+down to the message. This page says what holds, where it is done, and which test would notice if it were not.
+
+## Use
+
+| Command | Does |
+| --- | --- |
+| `eukhe chat import sessions PATH…` | Brings sessions in. |
+| `eukhe memory build` | Writes every line that can be written now. |
+| `eukhe chat view` | Shows the view. |
+| `eukhe chat zoom ID [N]` | Opens a line, or a message. |
+| `eukhe chat verify` | Reads everything anew and proves that logs, view and index agree. |
+
+All commands are in [cli.md](cli.md). The chat lies in `~/.eukhe/chat/`, as plain JSON lines.
+
+## Check it
+
+    make test       # every rule's tests
+    make full       # the same with many more examples
+    make docs       # this page, from the table and the tests' marks
+
+A rule is *held* when code and tests are named below; *code only* when no test holds it; *not yet* when it waits for a
+part of eukhe that is not built.
+"""
+
+
+class Rule(NamedTuple):
+    """A rule. `code`: `file:name`; `by`: rules it follows from; `absent`: why there is no code."""
+
+    id: str
+    says: str
+    code: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    absent: str = ""
+
+
+class Section(NamedTuple):
+    name: str
+    rules: tuple[Rule, ...]
+
+
+def sections_of(root: Path) -> list[Section]:
+    """The table."""
+    table = tomllib.loads((root / TABLE).read_text())
+    return [
+        Section(
+            section["name"],
+            tuple(
+                Rule(
+                    rule["id"],
+                    rule["says"],
+                    tuple(rule.get("code", ())),
+                    tuple(rule.get("by", ())),
+                    rule.get("absent", ""),
+                )
+                for rule in section["rule"]
+            ),
+        )
+        for section in table["section"]
+    ]
+
+
+def marks_of(root: Path) -> dict[str, list[str]]:
+    """The tests of each rule, `file::name`, in the files' order."""
+    marks: dict[str, list[str]] = {}
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        name = path.relative_to(root).as_posix()
+        for test, rule in _marks(ast.parse(path.read_text())):
+            marks.setdefault(rule, []).append(f"{name}::{test}" if test else name)
+    return marks
+
+
+def _marks(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Test and rule of each mark; "" for a mark of the whole file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for decorator in node.decorator_list:
+                yield from ((node.name, rule) for rule in _rules(decorator))
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "pytestmark":
+            yield from (("", rule) for rule in _rules(statement.value))
+
+
+def _rules(node: ast.AST) -> Iterator[str]:
+    """The rules that an expression marks."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.rule":
+            yield from (str(ast.literal_eval(argument)) for argument in call.args)
+
+
+def problems(root: Path, sections: list[Section], marks: dict[str, list[str]]) -> Iterator[str]:
+    """What does not fit together."""
+    rules = {rule.id: rule for section in sections for rule in section.rules}
+    for mark in sorted(marks.keys() - rules.keys()):
+        yield f"{marks[mark][0]}: marks {mark}, which is no rule of {TABLE}"
+    for rule in rules.values():
+        for reference in rule.code:
+            if not _exists(root, reference):
+                yield f"{TABLE}: rule {rule.id} is said to be kept by {reference}, which is not there"
+        for other in rule.by:
+            if other not in rules:
+                yield f"{TABLE}: rule {rule.id} is said to follow from {other}, which is no rule"
+        if rule.id in marks and not (rule.code or rule.by or rule.absent):
+            yield f"{TABLE}: rule {rule.id} is held by {marks[rule.id][0]}, but no code is named"
+
+
+def _exists(root: Path, reference: str) -> bool:
+    """Whether a file defines a function, a class, a method or a name at its top: `file:Class.method`."""
+    file, _, name = reference.partition(":")
+    path = root / file
+    if not path.is_file() or not name:
+        return False
+    body: list[ast.stmt] = ast.parse(path.read_text()).body
+    for part in name.split("."):
+        for node in body:
+            if part in _defined(node):
+                body = getattr(node, "body", [])
+                break
+        else:
+            return False
+    return True
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Assign):
+        return {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return {node.target.id} if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) else set()
+
+
+def page(sections: list[Section], marks: dict[str, list[str]]) -> str:
+    """docs/memory.md."""
+    rules = {rule.id: rule for section in sections for rule in section.rules}
+    status = {id_: _status(rule, rules, marks) for id_, rule in rules.items()}
+    counts = {word: list(status.values()).count(word) for word in ("held", "code only", "not yet")}
+    parts = [HEAD, ", ".join(f"{count} {word}" for word, count in counts.items()) + ".\n"]
+    for section in sections:
+        parts.append(f"\n## {section.name}\n")
+        parts += [_entry(rule, status[rule.id], marks.get(rule.id, [])) for rule in section.rules]
+    return "\n".join(parts)
+
+
+def _status(rule: Rule, rules: dict[str, Rule], marks: dict[str, list[str]]) -> str:
+    if rule.by:
+        below = {_status(rules[other], rules, marks) for other in rule.by}
+        return next(word for word in ("not yet", "code only", "held") if word in below)
+    if not rule.code and not rule.absent:
+        return "not yet"
+    return "held" if rule.id in marks else "code only"
+
+
+def _entry(rule: Rule, status: str, tests: list[str]) -> str:
+    lines = [f"**{rule.id}** *({status})* {rule.says}"]
+    if rule.by:
+        lines.append(f"- Follows from {', '.join(rule.by)}.")
+    if rule.absent:
+        lines.append(f"- {rule.absent}")
+    if rule.code:
+        lines.append(f"- Code: {', '.join(f'`{reference}`' for reference in rule.code)}")
+    if tests:
+        lines.append(f"- Tests: {', '.join(f'`{test}`' for test in tests)}")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=f"Write {PAGE}.")
+    parser.add_argument("--root", type=Path, default=ROOT)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where the page would change")
+    options = parser.parse_args()
+    sections, marks = sections_of(options.root), marks_of(options.root)
+    found = list(problems(options.root, sections, marks))
+    if not found:
+        text, file = page(sections, marks), options.root / PAGE
+        if not options.check:
+            file.write_text(text)
+        elif not file.is_file() or file.read_text() != text:
+            found.append(f"{PAGE}: not as tools/rules.py writes it: run `make docs`")
+    for problem in found:
+        print(problem)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
