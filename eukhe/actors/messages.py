@@ -146,6 +146,16 @@ class FeedCheckpoint(Msg, frozen=True):
     tree_crc: int
 
 
+class CommitIndex(Msg, frozen=True):
+    """The index to itself: what was fed has waited long enough."""
+
+
+class IndexLost(Msg, frozen=True):
+    """The index to the planner, once: it can't be written, as on a full disk. Logging goes on without it."""
+
+    why: str
+
+
 class ReadSource(Msg, frozen=True):
     """Read what a node is built from: its message's `kind: text`, or its halves' lines."""
 
@@ -224,10 +234,14 @@ class Tick(Msg, frozen=True):
 
 
 class Settle(Msg, frozen=True):
-    """Answer when nothing is left to build that can be built now, the batch run where one is due (D12)."""
+    """Answer when nothing is left to build that can be built now.
+
+    `take`: then run the batch where one is due, as `memory build` does (D12).
+    """
 
     reply_to: str
     ticket: int
+    take: bool
 
 
 class Settled(Msg, frozen=True):

@@ -43,17 +43,17 @@ from eukhe.model.text import size
 
 
 class Planner:
-    """`free`: nodes of the chat that a crash kept from being logged. `calls`: whether calls may start at all.
+    """`compactors`: their names, one for each job slot. `free`: nodes that a crash kept from being logged.
 
-    `paced`: the writer is offline. `compactors`: the names of the compactors, one for each job slot.
+    `builds`: how many lines may be ordered of compactors, None for no limit. `paced`: the writer is offline.
     """
 
     def __init__(
-        self, chat: Chat, compactors: Sequence[str], *, free: Sequence[Part] = (), calls: bool, paced: bool
+        self, chat: Chat, compactors: Sequence[str], *, free: Sequence[Part] = (), builds: int | None, paced: bool
     ) -> None:
         assert len(compactors) == chat.limits.jobs, "a compactor for each job slot"
         self.chat = chat
-        self.calls = calls
+        self.builds_left = builds
         self.paced = paced
         self.idle = list(reversed(compactors))
         self.lost_free = tuple(free)
@@ -125,10 +125,12 @@ class Planner:
         return bool(self.busy or self.unsynced)
 
     def _orders(self) -> list[Effect]:
-        if not self.calls:
-            return []
         orders: list[Effect] = []
         for part in self.chat.queue():
+            if self.builds_left is not None:
+                if self.builds_left == 0:
+                    break
+                self.builds_left -= 1
             self.call += 1
             compactor = self.idle.pop()
             self.busy[self.call] = part, compactor
@@ -184,7 +186,7 @@ class Planner:
         return _write([FreeNode(part) for part in free])
 
     def _settled(self) -> list[Effect]:
-        effects = self._batch(self.chat.take())
+        effects = self._batch(self.chat.take()) if any(asked.take for asked in self.settling) else []
         left = len(self.chat.view.unbuilt)
         for asked in self.settling:
             effects.append(Tell(asked.reply_to, Settled(asked.ticket, self.model_calls, left)))
