@@ -1,0 +1,110 @@
+"""The index actor: the one writer of chat/index.db. It learns of records when they are on disk, and reads for others.
+
+The index is a cache. When it can't be written, on a full disk, that is said once and the chat goes on: what it was to
+take in is found by its place, kept in memory, and the next start feeds it from the logs.
+"""
+
+import zlib
+from collections.abc import Sequence
+
+from eukhe.actors.archive import Archive
+from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
+from eukhe.actors.messages import (
+    CommitIndex,
+    Feed,
+    FeedCheckpoint,
+    IndexCommitted,
+    IndexLost,
+    Msg,
+    Ping,
+    Pong,
+    ReadSource,
+    Source,
+    Sync,
+    Synced,
+)
+from eukhe.actors.ports import Checkpoint, Disk, Index, Placed, Position
+from eukhe.errors import Bug, IndexFailed
+from eukhe.limits import INDEX_COMMIT_ROWS, INDEX_COMMIT_S
+
+NAME = "index"
+_TIMER = "commit"
+
+
+class IndexActor:
+    """The behaviour. `index` is its own; others see what it commits."""
+
+    def __init__(self, disk: Disk, index: Index) -> None:
+        self._disk = disk
+        self._index = index
+        self._archive = Archive(disk, index)
+        self._feeds = 0
+        self._uncommitted: list[Placed] = []
+        self._lost = False
+
+    def receive(self, message: Msg, now: float) -> Sequence[Effect]:
+        del now
+        match message:
+            case Feed(rows):
+                return self._feed(rows)
+            case FeedCheckpoint():
+                return self._commit(message)
+            case CommitIndex():
+                return self._commit()
+            case ReadSource(_, reply_to, call):
+                return [Tell(reply_to, Source(call, self._source(message)))]
+            case Sync(reply_to, ticket):
+                return [*self._commit(), Tell(reply_to, Synced(ticket))]
+            case Ping(reply_to, ticket):
+                return [Tell(reply_to, Pong(ticket))]
+        raise Bug(f"the index does not know {message}")
+
+    def _feed(self, rows: tuple[Placed, ...]) -> Sequence[Effect]:
+        self._feeds += 1
+        if self._lost:
+            self._archive.add(rows)
+            return ()
+        waited = bool(self._uncommitted)
+        self._uncommitted += rows
+        try:
+            self._index.feed(rows)
+        except IndexFailed as error:
+            return self._lose(error)
+        if len(self._uncommitted) >= INDEX_COMMIT_ROWS:
+            return self._commit()
+        return () if waited else [SetTimer(_TIMER, INDEX_COMMIT_S, CommitIndex())]
+
+    def _commit(self, order: FeedCheckpoint | None = None) -> Sequence[Effect]:
+        if self._lost or (order is None and not self._uncommitted):
+            return ()
+        try:
+            self._index.commit(None if order is None else self._checkpoint(order))
+        except IndexFailed as error:
+            return self._lose(error)
+        self._uncommitted.clear()
+        return [CancelTimer(_TIMER), Tell("store", IndexCommitted(self._feeds))]
+
+    def _checkpoint(self, order: FeedCheckpoint) -> Checkpoint | None:
+        """Main is read up to the end of the last message that the state has; what follows it is read again."""
+        main = Position()
+        if order.t:
+            place = self._index.message_place(order.t - 1)
+            if place is None:
+                return None  # a gap that the user has not accepted: to be met again at the next start
+            line = self._disk.read(place.path, place.offset, place.length)
+            main = Position(place.path, place.offset + place.length, zlib.crc32(line))
+        return Checkpoint(order.state, main, Position(order.tree_path, order.tree_offset, order.tree_crc))
+
+    def _lose(self, error: IndexFailed) -> Sequence[Effect]:
+        self._lost = True
+        self._archive.add(self._uncommitted)
+        self._uncommitted.clear()
+        return [CancelTimer(_TIMER), Tell("planner", IndexLost(str(error)))]
+
+    def _source(self, order: ReadSource) -> tuple[str, ...]:
+        """None of the texts where one is not there."""
+        try:
+            return self._archive.source(order.part) or ()
+        except IndexFailed:
+            self._index.clear()  # it says what is not so: the next start feeds it anew
+            raise

@@ -1,0 +1,54 @@
+"""view.json: the view as it was last saved. Pure: no clock, disk or threads.
+
+It is not the truth (D1): the logs' batches give the view, and where the two differ, the logs are right.
+"""
+
+import orjson
+
+from eukhe.limits import NODE_BITS_MAX
+from eukhe.model.part import Part
+
+VIEW_FILE = "view.json"
+
+
+def read_view(data: bytes) -> tuple[Part, ...] | None:
+    """Its lines; None where they do not cover messages from 0 on, each once."""
+    try:
+        pairs = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(pairs, list):
+        return None
+    parts: list[Part] = []
+    at = 0
+    for pair in pairs:
+        match pair:
+            case [int(level), int(i)] if 0 <= level and 0 <= i and level + i.bit_length() <= NODE_BITS_MAX:
+                part = Part(int(level), int(i))
+                if part.start != at:
+                    return None
+                at = part.end
+                parts.append(part)
+            case _:
+                return None
+    return tuple(parts)
+
+
+def compare_view(data: bytes | None, view: list[Part]) -> tuple[str, bool] | None:
+    """What is wrong with it beside the logs' view, and whether that is harmless; None where nothing is.
+
+    To be behind by messages is normal, since it is saved after them.
+    """
+    if data is None:
+        return ("is missing; the logs give the view", True) if view else None
+    saved = read_view(data)
+    if saved is None:
+        return "is no view; the logs give it", False
+    if saved == tuple(view[: len(saved)]):
+        return None
+    covered, t = (lines[-1].end if lines else 0 for lines in (saved, view))
+    if covered > t:
+        return f"covers {covered} messages where the logs have {t}: of another chat, or newer than the logs", False
+    if covered == t:
+        return "is not the view that the logs' batches give, which counts", False
+    return f"is older than the last batch: it covers {covered} of {t} messages; the logs give the view", True

@@ -1,0 +1,372 @@
+"""chat/index.db: where each record lies, full text, the planner's checkpoint. SQLite, and a cache of the logs.
+
+What is in it can be made again from the logs, so nothing here is worth an fsync of its own, and a file that is
+damaged, of another version or no database at all is thrown away, which `said` tells. Records come in the logs' order:
+a message that is there already is left as it is, a node too, unless a void line stood between.
+
+A node's key is the middle of the messages it covers, (2·i + 1)·2^level: one integer for level and index, and nodes
+that are written one after the other lie side by side. Keys and long texts are found by 16 bytes of BLAKE2b; two that
+share them do not come up. Full text keeps no second copy of the texts (contentless).
+
+One object a user: the store, the index actor and each reader open their own. Each is guarded by a lock.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from threading import RLock
+from typing import Any
+from urllib.parse import quote
+
+from eukhe.actors.ports import Checkpoint, Place, Placed, Position
+from eukhe.errors import IndexFailed
+from eukhe.limits import (
+    FILE_MODE,
+    INDEX_BUSY_S,
+    INDEX_CACHE_KIB,
+    INDEX_DIGEST_BYTES,
+    INDEX_FEED_ROWS,
+    INDEX_RANKED_MAX,
+    INDEX_VERSION,
+    INDEX_WAL_PAGES,
+    REPEAT_CHARS_MIN,
+    SEARCH_WORDS_MAX,
+)
+from eukhe.model.key import piece_of
+from eukhe.model.part import Part
+from eukhe.model.record import GapRecord, MessageRecord, NodeRecord, VoidRecord
+
+_SCHEMA = """
+CREATE TABLE files(n INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+CREATE TABLE messages(i INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, length INTEGER, date_s INTEGER);
+CREATE TABLE gaps(first INTEGER, end INTEGER, file INTEGER, offset INTEGER, length INTEGER, PRIMARY KEY(first, end));
+CREATE TABLE nodes(key INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, length INTEGER);
+CREATE TABLE keys(digest BLOB PRIMARY KEY, i INTEGER) WITHOUT ROWID;
+CREATE TABLE texts(digest BLOB PRIMARY KEY, i INTEGER) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize="unicode61 remove_diacritics 2");
+CREATE TABLE counted(one INTEGER PRIMARY KEY CHECK(one = 1), nodes INTEGER);
+CREATE TABLE checkpoint(
+    one INTEGER PRIMARY KEY CHECK(one = 1), state BLOB,
+    main_path TEXT, main_offset INTEGER, main_crc INTEGER, tree_path TEXT, tree_offset INTEGER, tree_crc INTEGER
+);
+"""
+_SIDE_FILES = ("", "-wal", "-shm", "-journal")
+_TEMPORARY = ""  # SQLite's name for a database that is gone when it is closed
+_APPLICATION = int.from_bytes(b"eukh")
+_OURS = (_APPLICATION, INDEX_VERSION)
+_MADE_ANEW = "it is made anew from the logs"
+_PRIMARY_CODE = 0xFF  # of SQLite's extended error codes
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class SqliteIndex:
+    """Implements `Index` in the file `path`, or, where it is None, for this object alone.
+
+    `said`: what became of a file that was there, for the user; empty where nothing did. Every method raises
+    IndexFailed where SQLite fails.
+    """
+
+    def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
+        self._path = path
+        self._name = str(path or "the index in memory")
+        self._lock = RLock()
+        self._files: dict[str, int] = {}
+        self._paths: dict[int, str] = {}
+        self._next_id = 0
+        self._nodes = 0
+        self._failed = ""
+        if read_only:
+            assert path is not None
+            self._db, self.said = _open_to_read(path)
+            self._load()
+            return
+        self._db, self.said = _open(path)
+        try:
+            self._load()
+        except IndexFailed as error:
+            self.clear()
+            self.said = f"{path} is damaged ({error.why}); {_MADE_ANEW}"
+
+    # --- writing ---
+
+    def feed(self, rows: Iterable[Placed]) -> None:
+        with self._writing():
+            batch: list[Placed] = []
+            for row in rows:
+                batch.append(row)
+                if len(batch) == INDEX_FEED_ROWS:
+                    self._feed(batch)
+                    batch.clear()
+            self._feed(batch)
+
+    def commit(self, checkpoint: Checkpoint | None = None) -> None:
+        with self._writing():
+            if checkpoint is not None:
+                main, tree = checkpoint.main, checkpoint.tree
+                self._db.execute(
+                    "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+                    (checkpoint.state, main.path, main.offset, main.crc, tree.path, tree.offset, tree.crc),
+                )
+            self._db.execute("INSERT OR REPLACE INTO counted VALUES (1, ?)", (self._nodes,))
+            self._db.commit()
+
+    def clear(self) -> None:
+        """Empties it: a new file. Others who have the old one open go on with that."""
+        with self._guard():
+            self._db.close()
+            _remove(self._path)
+            self._db, _ = _open(self._path)
+            self._failed = ""
+            self._load()
+
+    def close(self) -> None:
+        """What was not committed is dropped."""
+        with self._guard():
+            self._db.close()
+
+    def _feed(self, rows: Sequence[Placed]) -> None:
+        """Takes some rows in, a table at a time."""
+        messages: list[tuple[int, int, int, int, int | None]] = []
+        words: list[tuple[int, str]] = []
+        keys: list[tuple[bytes, int]] = []
+        texts: list[tuple[bytes, int]] = []
+        nodes: list[tuple[int, int, int, int]] = []
+        for row in rows:
+            record, place = row.record, row.place
+            if isinstance(record, MessageRecord):
+                i = record.i
+                if i < self._next_id:
+                    continue
+                self._next_id = i + 1
+                messages.append((i, self._file(place.path), place.offset, place.length, _date_s(record.date)))
+                words.append((i, record.text))
+                if record.key is not None:
+                    keys.append((_digest(record.key), i))
+                    whole, piece, _ = piece_of(record.key)
+                    if piece == 1 and whole != record.key:
+                        keys.append((_digest(whole), i))
+                if len(record.text) >= REPEAT_CHARS_MIN:
+                    texts.append((_digest(record.text), i))
+            elif isinstance(record, NodeRecord):
+                nodes.append((_key(record.part), self._file(place.path), place.offset, place.length))
+            elif isinstance(record, VoidRecord):
+                self._insert_nodes(nodes)
+                nodes.clear()
+                self._drop_nodes(record.void)
+            elif isinstance(record, GapRecord):
+                gap = record.first, record.end, self._file(place.path), place.offset, place.length
+                self._db.execute("INSERT OR IGNORE INTO gaps VALUES (?, ?, ?, ?, ?)", gap)
+                self._next_id = max(self._next_id, record.end)
+        many = self._db.executemany
+        many("INSERT INTO messages VALUES (?, ?, ?, ?, ?)", messages)
+        many("INSERT INTO words(rowid, text) VALUES (?, ?)", words)
+        many("INSERT OR IGNORE INTO keys VALUES (?, ?)", keys)
+        many("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts)
+        self._insert_nodes(nodes)
+
+    def _insert_nodes(self, nodes: list[tuple[int, int, int, int]]) -> None:
+        if nodes:
+            self._nodes += self._db.executemany("INSERT OR IGNORE INTO nodes VALUES (?, ?, ?, ?)", nodes).rowcount
+
+    def _drop_nodes(self, parts: Iterable[Part]) -> None:
+        for part in parts:
+            self._nodes -= self._db.execute("DELETE FROM nodes WHERE key = ?", (_key(part),)).rowcount
+
+    def _file(self, path: str) -> int:
+        number = self._files.get(path)
+        if number is None:
+            number = self._files[path] = len(self._files) + 1
+            self._paths[number] = path
+            self._db.execute("INSERT INTO files VALUES (?, ?)", (number, path))
+        return number
+
+    # --- reading ---
+
+    def checkpoint(self) -> Checkpoint | None:
+        row = self._one(
+            "SELECT state, main_path, main_offset, main_crc, tree_path, tree_offset, tree_crc FROM checkpoint"
+        )
+        return None if row is None else Checkpoint(row[0], Position(*row[1:4]), Position(*row[4:]))
+
+    def message_place(self, i: int) -> Place | None:
+        """Of a lost message: the place of the line that says so."""
+        return self._place("messages WHERE i = ?", i) or self._place("gaps WHERE first <= ? AND end > ?", i, i)
+
+    def node_place(self, part: Part) -> Place | None:
+        return self._place("nodes WHERE key = ?", _key(part))
+
+    def id_of_key(self, key: str) -> int | None:
+        row = self._one("SELECT i FROM keys WHERE digest = ?", _digest(key))
+        return None if row is None else int(row[0])
+
+    def id_of_text(self, text: str) -> int | None:
+        if len(text) < REPEAT_CHARS_MIN:
+            return None
+        row = self._one("SELECT i FROM texts WHERE digest = ?", _digest(text))
+        return None if row is None else int(row[0])
+
+    def counts(self) -> tuple[int, int]:
+        with self._guard():
+            return self._next_id, self._nodes
+
+    def search(self, words: str, limit: int) -> list[int]:
+        """Of very many messages that hold all words only the newest are ranked."""
+        plain = words.replace("\0", " ").replace('"', " ").split()
+        query = " ".join(f'"{word}"' for word in plain[:SEARCH_WORDS_MAX])
+        if not query:
+            return []
+        with self._guard():
+            found = self._db.execute(
+                "SELECT i FROM (SELECT rowid AS i, bm25(words) AS rank FROM words WHERE words MATCH ?"
+                " ORDER BY rowid DESC LIMIT ?) ORDER BY rank, i DESC LIMIT ?",
+                (query, INDEX_RANKED_MAX, limit),
+            )
+            return [i for (i,) in found]
+
+    # --- within ---
+
+    def _load(self) -> None:
+        """What is kept in memory: file numbers, and how much is there."""
+        with self._guard():
+            rows: list[tuple[int, str]] = self._db.execute("SELECT n, path FROM files").fetchall()
+            self._paths = dict(rows)
+            self._files = {path: number for number, path in rows}
+            last = self._db.execute(
+                "SELECT max(ifnull((SELECT max(i) + 1 FROM messages), 0), ifnull((SELECT max(end) FROM gaps), 0))"
+            )
+            self._next_id = last.fetchone()[0]
+            counted: tuple[int] | None = self._db.execute("SELECT nodes FROM counted").fetchone()
+            self._nodes = counted[0] if counted else 0
+
+    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        with self._guard():
+            row: tuple[Any, ...] | None = self._db.execute(query, values).fetchone()
+            return row
+
+    def _place(self, where: str, *values: int) -> Place | None:
+        row = self._one(f"SELECT file, offset, length FROM {where}", *values)
+        return None if row is None else Place(self._path_of(row[0]), row[1], row[2])
+
+    def _path_of(self, number: int) -> str:
+        """A file's path; a reader meets numbers that the owner gave after it began."""
+        path = self._paths.get(number)
+        if path is None:
+            row = self._one("SELECT path FROM files WHERE n = ?", number)
+            if row is None:
+                raise IndexFailed(self._name, f"a row names a file {number} that is not there")
+            path = self._paths[number] = row[0]
+        return path
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """After a write that failed nothing more is written: rows would be missing in between. Reading goes on."""
+        with self._guard():
+            if self._failed:
+                raise IndexFailed(self._name, self._failed)
+            try:
+                yield
+            except sqlite3.Error as error:
+                self._failed = str(error)
+                self._db.rollback()
+                self._load()
+                raise
+
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise IndexFailed(self._name, str(error)) from error
+
+
+def _open(path: Path | None) -> tuple[sqlite3.Connection, str]:
+    """The database, made where there is none or none of ours, and what became of one that was there."""
+    try:
+        why = _why_not(path) if path and path.exists() else "missing"
+        if not why:
+            return _connect(path), ""
+        _remove(path)
+        db = _connect(path)
+        db.executescript(f"""
+            BEGIN; {_SCHEMA}
+            PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {INDEX_VERSION}; COMMIT;
+        """)
+    except (OSError, sqlite3.Error) as error:
+        raise IndexFailed(str(path), str(error)) from error
+    return db, "" if why == "missing" else f"{path} is {why}; {_MADE_ANEW}"
+
+
+def _why_not(path: Path) -> str:
+    """Why a file is no index that can be gone on with; empty for one that is."""
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=INDEX_BUSY_S)) as db:
+            return "" if _version(db) == _OURS else "of another version"
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & _PRIMARY_CODE in _DAMAGED:
+            return f"damaged ({error})"
+        raise
+
+
+def _version(db: sqlite3.Connection) -> tuple[int, int]:
+    return db.execute("PRAGMA application_id").fetchone()[0], db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    """To read and write. The file is its owner's alone from its first byte; SQLite gives its side files the same."""
+    if path is not None:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE))
+        path.chmod(FILE_MODE)
+    db = sqlite3.connect(_TEMPORARY if path is None else path, timeout=INDEX_BUSY_S, check_same_thread=False)
+    db.execute(f"PRAGMA cache_size = {-INDEX_CACHE_KIB}")
+    if path is not None:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")  # OFF could leave a file that lies after lost power
+        db.execute(f"PRAGMA wal_autocheckpoint = {INDEX_WAL_PAGES}")
+    return db
+
+
+def _open_to_read(path: Path) -> tuple[sqlite3.Connection, str]:
+    """Without a right to write. Where SQLite can't have its side files and needs none, the file alone; that is said."""
+    side = path.with_name(path.name + "-wal")
+    ways = [("mode=ro", "")]
+    if not side.exists() or not side.stat().st_size:
+        ways.append(("immutable=1", f"{path} is read as it is, without SQLite's side files"))
+    why = ""
+    for way, said in ways:
+        try:
+            db = sqlite3.connect(
+                f"file:{quote(str(path))}?{way}", uri=True, timeout=INDEX_BUSY_S, check_same_thread=False
+            )
+            if _version(db) == _OURS:
+                return db, said
+            why = "of another version"
+        except sqlite3.Error as error:
+            why = str(error)
+    raise IndexFailed(str(path), why)
+
+
+def _remove(path: Path | None) -> None:
+    for side in _SIDE_FILES if path else ():
+        Path(f"{path}{side}").unlink(missing_ok=True)
+
+
+def _key(part: Part) -> int:
+    return (2 * part.i + 1) << part.level
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=INDEX_DIGEST_BYTES).digest()
+
+
+def _date_s(date: str) -> int | None:
+    """Seconds since 1970; None for what is no date. One without an offset counts as UTC on every machine."""
+    try:
+        at = datetime.fromisoformat(date)
+    except ValueError:
+        return None
+    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp())
