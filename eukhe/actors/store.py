@@ -45,7 +45,7 @@ from eukhe.actors.messages import (
 from eukhe.actors.ports import Clock, Index, Place, Placed, Position, Reader
 from eukhe.actors.store_intake import Intake, refusal
 from eukhe.actors.store_recent import Recent
-from eukhe.errors import Bug
+from eukhe.errors import Bug, StoreError
 from eukhe.limits import NODE_BYTES_MAX
 from eukhe.model.part import Part
 from eukhe.model.record import (
@@ -141,11 +141,15 @@ class Store:
                 return [Tell(order.reply_to, AppendFailed(order.ticket, why))]
         now = self._clock.local().isoformat(timespec="seconds")
         answers = []
-        for entry in order.entries:
-            answer, records, images = self._intake.take(entry, now)
-            answers.append(answer)
-            self._messages += records
-            self._images.update(images)
+        try:
+            for entry in order.entries:
+                answer, records, images = self._intake.take(entry, now)
+                answers.append(answer)
+                self._messages += records
+                self._images.update(images)
+        except StoreError as error:
+            # A message that has the entry's key can't be read. Ids are given already, so there is no way back.
+            return [Tell(order.reply_to, AppendFailed(order.ticket, str(error))), *self._fail(str(error))]
         self._appends.append((order.reply_to, AppendDone(order.ticket, tuple(answers))))
         return self._wake()
 
