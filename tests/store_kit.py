@@ -3,6 +3,7 @@
 The index and the reader are one object that takes what the store feeds and commits when a test says so.
 """
 
+import hashlib
 import zlib
 from collections import deque
 from collections.abc import Sequence
@@ -27,9 +28,13 @@ from eukhe.actors.store import Store, StoreStart
 from eukhe.errors import StoreError
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
-from eukhe.model.record import MessageRecord, NodeRecord, RecordError, decode_main, decode_tree
+from eukhe.model.record import BatchRecord, MessageRecord, NodeRecord, RecordError, decode_main, decode_tree
 
 ZONE = timezone(timedelta(hours=2))
+MAIN = "main/2026-10-05.jsonl"
+TREE = "tree/2026-10-05.jsonl"
+PNG = b"\x89PNG\r\n\x1a\n and so on"
+PNG_NAME = f"{hashlib.sha256(PNG).hexdigest()}.png"
 
 
 class HandClock:
@@ -232,6 +237,20 @@ def reopen(disk: Disk) -> StoreHost:
     for record in (*messages, *tree_of(disk)):
         library.add(record)
     return StoreHost(disk, StoreStart(len(messages), position["main"], position["tree"]), library)
+
+
+def batch(*parts: Part, t: int = 2) -> BatchRecord:
+    return BatchRecord(parts, False, t)
+
+
+def names(effects: Sequence[Effect]) -> list[str]:
+    """Effects by what they do."""
+    return [
+        f"{effect.to}:{type(effect.message).__name__}"
+        if isinstance(effect, Tell)
+        else f"{type(effect).__name__} {effect.path}"  # type: ignore[union-attr]
+        for effect in effects
+    ]
 
 
 def folder(path: Path) -> Path:

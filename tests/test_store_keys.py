@@ -1,0 +1,108 @@
+"""Keys: the same key is logged once, whatever is sent again and wherever it crashed."""
+
+from pathlib import Path
+
+import pytest
+from store_kit import MemoryDisk, StoreHost, folder, messages_of, reopen
+
+from eukhe.actors.messages import (
+    AppendDone,
+    AppendFailed,
+    Entry,
+    FreeNode,
+    Logging,
+    WriteTree,
+)
+from eukhe.limits import KEY_BYTES_MAX, PIECE_CHARS_MAX
+from eukhe.model.part import Part
+from eukhe.world.disk import RealDisk
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> StoreHost:
+    return StoreHost(RealDisk(folder(tmp_path / "chat")))
+
+
+@pytest.mark.rule("D2")
+def test_the_same_key_is_logged_once_in_one_append_in_one_flush_and_after_both(host: StoreHost) -> None:
+    entry = Entry("user", "a", key="k")
+    host.send(host.order(entry, entry), host.order(entry))
+    host.commit()
+    last = host.append(entry)
+    again = reopen(host.disk).append(entry)
+    first, second = host.answers()[:2]
+    assert isinstance(first, AppendDone)
+    assert isinstance(second, AppendDone)
+    there = Logging(0, 1, 0)
+    assert ((Logging(0, 1, 1), there), (there,), (there,), (there,)) == (first.entries, second.entries, last, again)
+    assert 1 == len(messages_of(host.disk))
+
+
+@pytest.mark.rule("D2")
+@pytest.mark.parametrize("committed", [False, True])
+def test_the_same_key_with_another_text_leaves_the_first_and_says_so(host: StoreHost, committed: bool) -> None:
+    long = "a" * (PIECE_CHARS_MAX + 1)
+    host.append(Entry("user", "a", key="short"), Entry("user", long, key="long"))
+    if committed:
+        host.commit()
+    for text in ("b", long, "b" * 2 * PIECE_CHARS_MAX):
+        assert (Logging(0, 1, 0, differs=True),) == host.append(Entry("user", text, key="short"))
+    for text in ("b", "b" * (PIECE_CHARS_MAX + 1), "b" * (2 * PIECE_CHARS_MAX + 1)):
+        assert (Logging(1, 2, 0, differs=True),) == host.append(Entry("user", text, key="long"))
+    assert 3 == len(messages_of(host.disk))
+
+
+@pytest.mark.rule("D2")
+def test_of_a_text_whose_last_pieces_were_torn_off_only_those_are_logged_again() -> None:
+    text = "a" * PIECE_CHARS_MAX + "b" * PIECE_CHARS_MAX + "c"
+    disk = MemoryDisk()
+    host = StoreHost(disk)
+    disk.fail, disk.kept = 0, 2 * PIECE_CHARS_MAX + 220
+    host.send(host.order(Entry("user", text, key="k")))
+    assert isinstance(host.answers()[0], AppendFailed)
+    disk.fail = None
+    again = reopen(disk)
+    assert (Logging(2, 1, 1),) == again.append(Entry("user", "someone else's"))
+    assert (Logging(0, 3, 1),) == again.append(Entry("user", text, key="k"))
+    assert [0, 1, 2, 3] == [record.i for record in messages_of(disk)]
+    assert ["k#1/3", "k#2/3", None, "k#3/3"] == [record.key for record in messages_of(disk)]
+    assert (Logging(0, 3, 0),) == again.append(Entry("user", text, key="k"))
+
+
+@pytest.mark.rule("D2")
+def test_pieces_that_were_torn_off_are_not_made_up_from_another_text() -> None:
+    text = "a" * PIECE_CHARS_MAX + "b"
+    disk = MemoryDisk()
+    host = StoreHost(disk)
+    disk.fail, disk.kept = 0, PIECE_CHARS_MAX + 120
+    host.send(host.order(Entry("user", text, key="k")))
+    disk.fail = None
+    again = reopen(disk)
+    assert (Logging(0, 1, 0, differs=True),) == again.append(Entry("user", "x" + text[1:], key="k"))
+    assert 1 == len(messages_of(disk))
+
+
+@pytest.mark.rule("D2")
+def test_a_key_may_have_200_bytes_and_no_more(host: StoreHost) -> None:
+    host.append(Entry("user", "a", key="k" * KEY_BYTES_MAX))
+    # A piece's key as an export has it: the limit is for what a caller gives.
+    host.append(Entry("user", "piece", key="p" * KEY_BYTES_MAX + "#1/2"))
+    host.send(host.order(Entry("user", "b"), Entry("user", "c", key="ö" * (KEY_BYTES_MAX // 2) + "x")))
+    failed = host.answers()[-1]
+    assert isinstance(failed, AppendFailed)
+    assert "more than 200 bytes" in failed.why
+    assert 2 == len(messages_of(host.disk))
+
+
+def test_what_the_index_has_committed_is_forgotten_and_found_through_it(host: StoreHost) -> None:
+    host.append(Entry("user", "a", key="k"))
+    assert ["k"] == host.library.asked
+    host.append(Entry("user", "a", key="k"))
+    assert ["k"] == host.library.asked, "the store still knows it"
+    host.send(WriteTree((FreeNode(Part(0, 0)),)))
+    recent = host.store._recent
+    assert (1, 1, 1) == (len(recent._messages), len(recent._keys), len(recent._nodes))
+    host.commit()
+    assert (0, 0, 0, 0) == (len(recent._messages), len(recent._keys), len(recent._nodes), len(recent._fed))
+    host.append(Entry("user", "a", key="k"))
+    assert ["k", "k"] == host.library.asked
