@@ -39,17 +39,25 @@ FILE_MODE: Final = 0o600
 # Import
 REPEAT_CHARS_MIN: Final = 281  # a longer text than 280 characters that repeats an earlier one comes in once
 READ_BLOCK_BYTES: Final = 1_048_576  # read at a time of a long line
-DETECT_LINES_MAX: Final = 100  # first lines of a file by which its format is told
+DETECT_LINES_MAX: Final = 1_000  # first lines of a file by which its format is told
 DETECT_LINE_BYTES_MAX: Final = 67_108_864  # a longer line does not help to tell it
+MEND_TRIES_MAX: Final = 10_000  # places in a broken line where no record begins, until the rest is given up
 CATALOG_CACHE_KIB: Final = 16_384  # of the temporary table of all records
 ID_BYTES_MAX: Final = 64  # a longer id of a record is known by its digest
 ID_DIGEST_BYTES: Final = 16
 MILLISECONDS: Final = 1_000  # in a second
 
+IMPORT_ENTRIES: Final = 32  # of one order to the store
+IMPORT_CHARS: Final = 1_000_000  # of one order to the store, images' bytes included
+IMPORT_ORDERS: Final = 4  # on their way at a time
+IMPORT_INDEX_MESSAGES: Final = 2_000  # between two waits for the index, which then knows the long texts of all before
+SKIPPED_SHOWN: Final = 20  # unreadable parts that an import lists one by one
+
 # Settings (section 8)
 SETTLE_TIMEOUT_MS: Final = 20_000
 SETTLE_TIMEOUT_MS_MAX: Final = 600_000
 VIEW_BYTES_MAX: Final = 256_000  # the largest memory.viewBytes: what a view may take where it can't wait (D14)
+DAILY_USD_MAX: Final = 1_000_000
 SETTINGS_BYTES_MAX: Final = 1_000_000  # a larger settings.json is none
 
 # The planner's arithmetic
@@ -61,6 +69,7 @@ LOST_BYTES: Final = len(LOST)
 READ_CHUNK_BYTES: Final = 1 << 20
 JUMP_IDS_MAX: Final = 10_000_000  # a line whose id is further ahead of the next is no message of the chat
 NODE_BITS_MAX: Final = 61  # of a node's level and index: its messages' ids stay below 2^62, the index's keys below 2^63
+VOID_NODES: Final = 1_000  # that one line voids
 PROBLEMS_MAX: Final = 100  # kept of one opening; the others are counted
 
 # The index
@@ -69,6 +78,7 @@ INDEX_BUSY_S: Final = 5.0  # how long a connection waits for another's write
 INDEX_CACHE_KIB: Final = 65_536
 INDEX_WAL_PAGES: Final = 4_096
 INDEX_DIGEST_BYTES: Final = 16
+INDEX_OPEN_COMMIT_ROWS: Final = 100_000  # while it is fed from the logs
 INDEX_FEED_ROWS: Final = 1_000  # go in as one
 INDEX_COMMIT_ROWS: Final = 4_000
 INDEX_COMMIT_S: Final = 0.2  # how long a row waits at most for others to be committed with
@@ -93,7 +103,7 @@ EXTRACT_OUTCOME_BOOST: Final = 3  # added: it tells of a result
 EXTRACT_DECISION_BOOST: Final = 3  # added: it tells of a wish, a reason, a decision
 EXTRACT_FILLER_BOOST: Final = 1  # "Let me look at", "Would you like me to"
 EXTRACT_CODE_BOOST: Final = 2  # a line of code
-EXTRACT_NAME_WORTH: Final = 7  # a path, an identifier
+EXTRACT_NAME_WORTH: Final = 6  # an identifier
 EXTRACT_CAPITALS_WORTH: Final = 6
 EXTRACT_MIXED_WORTH: Final = 5  # letters and digits
 EXTRACT_LONG_WORD_WORTH: Final = 4  # a capitalized word, too
@@ -109,12 +119,17 @@ EXTRACT_OFTEN_MAX: Final = 5  # a name in so many clauses less one, or more, is 
 EXTRACT_NAME_CHARS_MIN: Final = 4  # a shorter one is listed only where it holds a digit
 EXTRACT_HEADING_BOOST: Final = 2
 EXTRACT_NAME_BYTES_MAX: Final = 56  # a longer one is not listed
-EXTRACT_PHRASE_PERCENT: Final = 65  # of a line for whole clauses, while others have only their names listed
+EXTRACT_PHRASE_PERCENT: Final = 65  # of a message's line for whole clauses, while others have only their names listed
+EXTRACT_USER_PHRASE_PERCENT: Final = 88  # the user's words: near verbatim
+EXTRACT_MERGE_PHRASE_PERCENT: Final = 55
+EXTRACT_LISTED_BOOST: Final = 7  # of the first names of a list; every second one has 1 less, down to a line of code's
+EXTRACT_FILE_NAME_WORTH: Final = 8
+EXTRACT_CODE_NAME_WORTH: Final = 4
 EXTRACT_CLAUSE_BYTES_MAX: Final = 300  # a longer clause is cut before it is weighed
 EXTRACT_CUT_BYTES_MIN: Final = 48  # a clause is not cut to less than this
 EXTRACT_GLUED_BYTES_MAX: Final = 240  # two clauses that belong together are one piece up to this
 EXTRACT_LEAD_BYTES_MAX: Final = 64  # a heading that turns what stands under it goes before each of its lines
-EXTRACT_RUNS_MAX: Final = 6  # tags of a line in the order of the messages; more are gathered by kind
+EXTRACT_RUNS_MAX: Final = 5  # tags of a line in the order of the messages; more are gathered by kind
 EXTRACT_PATH_PARTS: Final = 3  # of a path in a merge
 EXTRACT_FIELD_CHARS_MAX: Final = 200  # a call's field that is shown whole
 EXTRACT_FIELDS_MAX: Final = 64  # values read from one JSON object
@@ -123,5 +138,6 @@ EXTRACT_PREFIX_LINES_MIN: Final = 4
 
 # Actors
 CRASH_MESSAGES: Final = 20  # the last messages of an actor that a crash tells
+STATUS_EVERY_S: Final = 0.1  # between two looks at how far the planner is
 EDGE_WAIT_S: Final = 60  # how long the program waits for an actor's answer
 TIMERS_STALE_MAX: Final = 256  # timers taken back that may stay in the heap

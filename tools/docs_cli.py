@@ -87,8 +87,8 @@ def _cell(text: str) -> str:
 def _settings() -> Iterator[str]:
     yield "## Settings\n"
     yield (
-        "They stand in `settings.json` in the home; a key's dot is an object in an object. For a turn's own settings a\n"
-        "flag goes before the environment and the environment before the file; the memory's come from the file alone.\n"
+        "They stand in `settings.json` in the home; a key's dot is an object in an object. For a turn's settings a\n"
+        "flag goes before the environment, the environment before the file; the memory's come from the file alone.\n"
     )
     yield "| Key | Is | Allowed | Default | Environment |\n| --- | --- | --- | --- | --- |"
     for setting in SETTINGS.values():

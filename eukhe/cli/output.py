@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -105,13 +105,16 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(label: str, total: int | None = None) -> Iterator[Progress]:
-    """Shows on stderr how far a piece of work is: a bar on a terminal, else a plain line every few seconds."""
+def progress(label: str, total: int | None = None, now_s: Callable[[], float] = time.monotonic) -> Iterator[Progress]:
+    """Shows on stderr how far a piece of work is: a bar on a terminal, else a plain line every few seconds.
+
+    Work that is done within seconds shows no line. `now_s` tells seconds that never go back.
+    """
     if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         with _bar() as bar:
             yield _Drawn(bar, bar.add_task(label, total=total))
     else:
-        told = _Told(label, total)
+        told = _Told(label, total, now_s)
         yield told
         told.end()
 
@@ -141,15 +144,15 @@ class _Drawn:
 class _Told:
     """Progress as lines: none for what is done within seconds, else one now and then, and a last one."""
 
-    def __init__(self, label: str, total: int | None) -> None:
-        self._label, self._total = label, total
+    def __init__(self, label: str, total: int | None, now_s: Callable[[], float]) -> None:
+        self._label, self._total, self._now_s = label, total, now_s
         self._done = 0
-        self._said_at_s = time.monotonic()
+        self._said_at_s = now_s()
         self._said = -1
 
     def advance(self, steps: int = 1) -> None:
         self._done += steps
-        if time.monotonic() - self._said_at_s >= PROGRESS_LINE_S:
+        if self._now_s() - self._said_at_s >= PROGRESS_LINE_S:
             self._say()
 
     def total(self, steps: int) -> None:
@@ -162,7 +165,7 @@ class _Told:
     def _say(self) -> None:
         of = "" if self._total is None else f" of {self._total}"
         say(f"{self._label}: {self._done}{of}")
-        self._said, self._said_at_s = self._done, time.monotonic()
+        self._said, self._said_at_s = self._done, self._now_s()
 
 
 def _write(data: bytes) -> None:

@@ -6,19 +6,20 @@ objects inside objects: `memory.model` is `{"memory": {"model": …}}`. Keys tha
 """
 
 import fcntl
-import math
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeGuard
 
 import orjson
 
 from eukhe.errors import SettingsError, StoreError
 from eukhe.limits import (
+    DAILY_USD_MAX,
     SETTINGS_BYTES_MAX,
     SETTLE_TIMEOUT_MS,
     SETTLE_TIMEOUT_MS_MAX,
@@ -80,6 +81,11 @@ def _boolean(text: str) -> Value:
     return text in YES if text in YES + NO else text
 
 
+def _plain(value: object) -> TypeGuard[str]:
+    """A text that can be stored and shown."""
+    return isinstance(value, str) and value.isprintable()
+
+
 def _whole(low: int, high: int) -> Kind:
     return Kind(f"a whole number from {low} to {high}", lambda v: type(v) is int and low <= v <= high, _number)
 
@@ -88,16 +94,16 @@ def _one_of(*words: str) -> Kind:
     return Kind(f"one of {', '.join(words)}", lambda v: v in words)
 
 
-_MODEL_NAME = Kind("provider/model", lambda v: isinstance(v, str) and _MODEL.fullmatch(v) is not None)
+_MODEL_NAME = Kind("provider/model", lambda v: _plain(v) and _MODEL.fullmatch(v) is not None)
 _MEMORY_MODEL = Kind(MEMORY_MODELS_ALLOWED, lambda v: v in MEMORY_MODELS)
 _LEVEL = _one_of(*THINKING_LEVELS)
 _SWITCH = Kind("true or false", lambda v: isinstance(v, bool), _boolean)
 _DOLLARS = Kind(
-    "dollars, 0 or more",
-    lambda v: isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v < math.inf,
+    f"dollars, 0 to {DAILY_USD_MAX}",
+    lambda v: isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= DAILY_USD_MAX,
     _number,
 )
-_FOLDER = Kind("the absolute path of a folder", lambda v: isinstance(v, str) and Path(v).is_absolute())
+_FOLDER = Kind("the absolute path of a folder", lambda v: _plain(v) and Path(v).is_absolute())
 
 SETTINGS: Final = {
     setting.key: setting
@@ -202,7 +208,7 @@ def _parsed(setting: Setting, text: str, where: str) -> Value:
 
 def _checked(setting: Setting, value: Any, where: str) -> Value:
     if not setting.kind.fits(value):
-        shown = orjson.dumps(value).decode()
+        shown = json.dumps(value, ensure_ascii=False)
         raise SettingsError(f"{setting.key} is {shown} ({where}); allowed: {setting.kind.allowed}")
     good: Value = value
     return good
