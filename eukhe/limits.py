@@ -45,6 +45,7 @@ MEND_TRIES_MAX: Final = 10_000  # places in a broken line where no record begins
 CATALOG_CACHE_KIB: Final = 16_384  # of the temporary table of all records
 ID_BYTES_MAX: Final = 64  # a longer id of a record is known by its digest
 ID_DIGEST_BYTES: Final = 16
+DIGEST_CHARS_MAX: Final = 4_096  # of each text of a record count for its id, where it has none of its own
 MILLISECONDS: Final = 1_000  # in a second
 
 IMPORT_ENTRIES: Final = 32  # of one order to the store

@@ -27,11 +27,13 @@ CREATE TABLE file (
     file INTEGER PRIMARY KEY, path TEXT, reader TEXT, bytes INT, crc INT, first_ms INT, last_ms INT, place INT);
 CREATE TABLE record (
     file INT, start INT, nth INT, line INT, length INT, at INT,
-    id TEXT, parent TEXT, session TEXT, ms INT, says INT, role TEXT, twin TEXT);
+    id TEXT, name TEXT, parent TEXT, session TEXT, ms INT, says INT, role TEXT, twin TEXT);
 CREATE TABLE bad (file INT, line INT, why TEXT);
 CREATE TABLE root (session TEXT PRIMARY KEY, up TEXT) WITHOUT ROWID;
 CREATE TABLE seen (what TEXT, name TEXT, n INT, PRIMARY KEY (what, name)) WITHOUT ROWID;
-CREATE TABLE waiting (file INT, session TEXT, hash TEXT, start INT, nth INT, line INT, length INT, ms INT, key TEXT);
+CREATE TABLE waiting (
+    file INT, session TEXT, start INT, nth INT, line INT, length INT, ms INT, id TEXT, twin TEXT, says INT);
+CREATE INDEX waiting_in ON waiting (file, session);
 """
 
 _KEEP = """
@@ -106,7 +108,9 @@ class Catalog:
 
     def end(self, size: int, changed_ms: int) -> None:
         """The file ends, after `size` bytes. Records without a time before any other's get the first, or the file's."""
-        first, last = self.sql.execute("SELECT MIN(ms), MAX(ms) FROM record WHERE file = ?", (self.file,)).fetchone()
+        first, last = self.sql.execute(
+            "SELECT COALESCE(MIN(ms), ?2), COALESCE(MAX(ms), ?2) FROM record WHERE file = ?1", (self.file, changed_ms)
+        ).fetchone()
         self.sql.execute(
             "UPDATE record SET ms = COALESCE((SELECT ms FROM record WHERE file = ?1 AND ms NOT NULL"
             " ORDER BY rowid LIMIT 1), ?2) WHERE file = ?1 AND ms IS NULL",
@@ -114,7 +118,13 @@ class Catalog:
         )
         self.sql.execute(
             "UPDATE file SET bytes = ?, crc = ?, first_ms = ?, last_ms = ? WHERE file = ?",
-            (size, self._crc, first if first is not None else changed_ms, last or changed_ms, self.file),
+            (
+                size,
+                self._crc,
+                first if first is not None else changed_ms,
+                last if last is not None else changed_ms,
+                self.file,
+            ),
         )
 
     def note(
@@ -122,6 +132,7 @@ class Catalog:
         place: Place,
         id: str,
         *,
+        name: str | None = None,
         parent: str | None = None,
         says: bool,
         role: str = "",
@@ -129,13 +140,14 @@ class Catalog:
         at: int | None = None,
         ms: int | None = None,
     ) -> None:
-        """Notes a record of the current file, session and time.
+        """Notes a record of the current file, session and time. Of all records of an `id` one is kept.
 
-        `at`: the byte where it stands in the order, when that is not where it is written. `twin`: what it has in
-        common with the record of another role that says the same.
+        `name`: what others call it when they name it as their `parent`. `at`: the byte where it stands in the order,
+        when that is not where it is written. `twin`: what it has in common with the record of another role that says
+        the same.
         """
         self.sql.execute(
-            "INSERT INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 self.file,
                 place.start,
@@ -144,6 +156,7 @@ class Catalog:
                 place.length,
                 place.start if at is None else at,
                 id,
+                name,
                 parent,
                 self.session,
                 self.ms if ms is None else ms,
@@ -178,10 +191,10 @@ class Catalog:
 
     def join_sessions(self) -> None:
         """Makes one conversation of sessions whose records hang together by parent inside a file."""
-        self.sql.execute("CREATE INDEX record_id ON record (file, id)")
+        self.sql.execute("CREATE INDEX record_name ON record (file, name)")
         pairs = self.sql.execute(
             "SELECT DISTINCT child.session, parent.session FROM record child JOIN record parent"
-            " ON parent.file = child.file AND parent.id = child.parent WHERE child.session <> parent.session"
+            " ON parent.file = child.file AND parent.name = child.parent WHERE child.session <> parent.session"
             " AND child.file IN (SELECT file FROM record GROUP BY file HAVING MIN(session) <> MAX(session))"
         )
         for one, other in pairs:

@@ -8,6 +8,7 @@ talk is no message, unless no file given has that result: then the last thing it
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from eukhe.limits import IMAGE_BYTES_MAX
 from eukhe.model.text import clean, clip
@@ -15,23 +16,26 @@ from eukhe.world.transcripts.catalog import Catalog, Entry, Place
 from eukhe.world.transcripts.claude_pieces import (
     Fault,
     Piece,
+    content_blocks,
     is_launch_note,
     message_blocks,
     pieces,
     queued,
     report_of,
     talk,
+    text_of,
 )
 from eukhe.world.transcripts.claude_queue import ATTACHMENT, scan_queue, settle_queue, twin_of
 from eukhe.world.transcripts.claude_user import reported_tasks
-from eukhe.world.transcripts.identity import as_json, identity, short
+from eukhe.world.transcripts.identity import identity, own_id, short
 from eukhe.world.transcripts.images import BadImage, image_bytes
 from eukhe.world.transcripts.lines import Record
 from eukhe.world.transcripts.said import Said, Unreadable
 
 _AGENT = "agent"  # the role of a subagent's last words, and what a record of its talk is until then
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime.fromtimestamp(0, UTC)
 _MS = timedelta(milliseconds=1)
+_WARMUP = "Warmup"  # the whole prompt of a subagent that was only started to fill a cache
 _TALK = frozenset({"user", "assistant"})
 
 
@@ -70,25 +74,19 @@ class Claude:
         if record.get("type") == "queue-operation":
             scan_queue(record, place, catalog)
             return
-        role, twin = _role(record)
-        says = role != _AGENT and any(True for _ in pieces(record))
-        uuid, parent = record.get("uuid"), record.get("parentUuid")
-        if not isinstance(uuid, str):
-            if not says:
-                return
-            dated = isinstance(record.get("timestamp"), str)
-            content = [record.get("type"), record.get("timestamp"), record.get("message"), record.get("attachment")]
-            uuid = identity(catalog, "record", as_json(content).encode(), dated)
         if record.get("type") in _TALK and not record.get("isSidechain"):
             catalog.count("master", str(catalog.file))
-        catalog.note(
-            place,
-            short(uuid),
-            parent=short(parent) if isinstance(parent, str) else None,
-            says=says,
-            role=role,
-            twin=twin,
-        )
+        role, twin = _role(record)
+        says = role != _AGENT and any(True for _ in pieces(record))
+        name, parent = _name(record.get("uuid")), _name(record.get("parentUuid"))
+        content = [record.get("type"), record.get("timestamp"), record.get("message"), record.get("attachment")]
+        if name:
+            id_ = own_id(name, content)
+        elif says or role:
+            id_ = identity(catalog, "record", content, dated=isinstance(record.get("timestamp"), str))
+        else:
+            return
+        catalog.note(place, id_, name=name, parent=parent, says=says, role=role, twin=twin)
 
     def settle(self, catalog: Catalog) -> None:
         settle_queue(catalog)
@@ -110,15 +108,16 @@ class Claude:
                 yield Unreadable(entry.path, entry.place.line, piece.why)
                 continue
             kind, text = piece.kind, piece.text
-            if piece.call and catalog.has("agent call", short(piece.call)):
-                kind, text = "work", report_of(record, piece.part)
+            is_report = piece.call and catalog.has("agent call", short(piece.call))
+            if is_report and (report := report_of(record, piece.part)):
+                kind, text = "work", report
             images = []
             for block in piece.images:
                 try:
                     images.append(image_bytes(block, IMAGE_BYTES_MAX))
                 except BadImage as error:
                     yield Unreadable(entry.path, entry.place.line, str(error))
-            if kind != "echo" and not text and not images:
+            if kind == "user" and not text and not images:
                 continue
             text = clip(clean(text)) if kind == "echo" else clean(text)
             yield Said(kind, text, date, f"claude:{entry.id}:{piece.part}", tuple(images))
@@ -136,8 +135,7 @@ def _pieces_by_role(record: Record, role: str) -> Iterator[Piece | Fault]:
 
 def _last_words(record: Record) -> Iterator[Piece | Fault]:
     """What a subagent said last, as its report."""
-    for piece in talk(record):
-        yield piece if isinstance(piece, Fault) else piece._replace(kind="work")
+    return (piece._replace(kind="work") for piece in talk(record))
 
 
 def _role(record: Record) -> tuple[str, str | None]:
@@ -151,18 +149,34 @@ def _role(record: Record) -> tuple[str, str | None]:
 
 
 def _note_agents(record: Record, catalog: Catalog) -> None:
-    """Notes calls for agents, and the agents whose reports are there."""
-    outcome = record.get("toolUseResult")
-    agent = outcome.get("agentId") if isinstance(outcome, dict) else None
-    if isinstance(agent, str) and not is_launch_note(record, ""):
-        catalog.count("reported", short(agent))
+    """Notes calls for agents, and the agents whose reports are there or are none."""
+    match record:
+        case {"agentId": str(agent)} if text_of(message_blocks(record)) == _WARMUP:
+            catalog.count("reported", short(agent))
+        case {"toolUseResult": {"agentId": str(agent)}} if not is_launch_note(record, ""):
+            catalog.count("reported", short(agent))
     for block in message_blocks(record):
         match block:
             case {"type": "tool_use", "name": "Task" | "Agent", "id": str(call)}:
                 catalog.count("agent call", short(call))
-            case {"type": "text", "text": str(text)} if "<task-notification>" in text:
-                for task in reported_tasks(text):
-                    catalog.count("reported", short(task))
+    for text in _notifying_texts(record):
+        for task in reported_tasks(text):
+            catalog.count("reported", short(task))
+
+
+def _notifying_texts(record: Record) -> Iterator[str]:
+    """The texts in which reports of background tasks may stand."""
+    match record:
+        case {"type": "user"} if not record.get("isSidechain"):
+            yield text_of(message_blocks(record))
+        case {"type": "queue-operation", "content": content}:
+            yield text_of(content_blocks(content))
+        case {"type": "attachment", "attachment": {"type": "queued_command", "prompt": prompt}}:
+            yield text_of(content_blocks(prompt))
+
+
+def _name(uuid: Any) -> str | None:
+    return short(uuid) if isinstance(uuid, str) and uuid else None
 
 
 def _moment(record: Record) -> datetime | None:

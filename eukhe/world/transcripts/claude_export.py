@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from eukhe.world.transcripts.claude import Claude
 from eukhe.world.transcripts.lines import Record
 
-_SCALAR = rb'(?:"(?:[^"\\]|\\.)*"|[-+.\w]+)'
-_HEAD = re.compile(rb'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*' + _SCALAR + rb'\s*,\s*)*"loglines"\s*:\s*\[')
+_STRING = rb'"(?:[^"\\]|\\.)*+"'
+_SCALAR = rb"(?:" + _STRING + rb"|[-+.\w]+)"
+# Before the list stand at most plain values.
+_HEAD = re.compile(rb"\s*\{\s*(?:" + _STRING + rb"\s*:\s*" + _SCALAR + rb'\s*,\s*)*"loglines"\s*:\s*\[')
 
 
 class ClaudeExport(Claude):
@@ -18,9 +20,6 @@ class ClaudeExport(Claude):
 
     def opens(self, head: bytes) -> bool:
         return _HEAD.match(head) is not None
-
-    def knows(self, record: Record) -> bool:
-        return False
 
     def records(self, record: Record) -> Sequence[Record]:
         match record.get("loglines"):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from eukhe.world.transcripts.claude_user import (
-    Words,
+    is_machines,
     is_refusal,
     queued_words,
     refusing_words,
@@ -19,7 +19,7 @@ _AGENT_NOTE = "agentId: "  # the program's own block behind a report: how to go 
 
 
 class Piece(NamedTuple):
-    """One message. `part` tells it from others of its record; `images` are their blocks.
+    """One message. `part` tells it from others of its record; `images` are the blocks of its images.
 
     `call` is the id of the call that it is the result of, where that result may be a report: such an echo becomes
     work when the call was for an agent.
@@ -40,18 +40,32 @@ class Fault(NamedTuple):
 
 def pieces(record: Record) -> Iterator[Piece | Fault]:
     """The messages of a record, in order."""
+    if record.get("isSidechain"):
+        return
     match record.get("type"):
-        case "user" if not _is_machines(record):
+        case "user" if not (record.get("isCompactSummary") or record.get("isVisibleInTranscriptOnly")):
             yield from _user(record)
-        case "assistant" if not record.get("isSidechain"):
+        case "assistant":
             yield from _assistant(record)
-        case "attachment" if not record.get("isSidechain"):
-            yield from _attachment(record["attachment"])
+        case "attachment":
+            yield from _attachment(record.get("attachment"))
 
 
-def talk(record: Record) -> Iterator[Piece | Fault]:
-    """The texts of an assistant's record, also of a subagent's."""
-    return (piece for piece in _assistant(record) if isinstance(piece, Fault) or piece.kind == "eukhe")
+def talk(record: Record) -> Iterator[Piece]:
+    """The texts of an answer's record, also of a subagent's."""
+    return (piece for piece in _assistant(record) if isinstance(piece, Piece) and piece.kind == "eukhe")
+
+
+def queued(content: Any) -> Iterator[Piece]:
+    """The messages in what waited its turn: a text, or blocks of text and images. The images go with the user's."""
+    blocks = content_blocks(content)
+    text = text_of(blocks)
+    images = _images(blocks)
+    for k, word in enumerate(queued_words(text)):
+        yield Piece(word.kind, word.text, _part(0, k), images if word.kind == "user" else ())
+        images = images if word.kind != "user" else ()
+    if images and not is_machines(text):
+        yield Piece("user", "", "images", images)
 
 
 def content_blocks(content: Any) -> list[Any]:
@@ -68,8 +82,21 @@ def message_blocks(record: Record) -> list[Any]:
 
 
 def text_of(blocks: list[Any]) -> str:
-    """The texts of blocks, a line each."""
-    return "\n".join(block["text"] for block in blocks if _is(block, "text") and isinstance(block.get("text"), str))
+    """The texts of blocks, a line each; a reference to a tool is its name."""
+    texts = []
+    for block in blocks:
+        match block:
+            case {"type": "text", "text": str(text)} | {"type": "tool_reference", "tool_name": str(text)}:
+                texts.append(text)
+    return "\n".join(texts)
+
+
+def report_of(record: Record, part: str) -> str:
+    """The report in a result's block, without the note of the program behind it."""
+    blocks = content_blocks(message_blocks(record)[int(part)].get("content"))
+    while blocks and text_of(blocks[-1:]).startswith(_AGENT_NOTE):
+        blocks = blocks[:-1]
+    return without_reminders(text_of(blocks))
 
 
 def is_launch_note(record: Record, result: str) -> bool:
@@ -79,85 +106,54 @@ def is_launch_note(record: Record, result: str) -> bool:
     return status == "async_launched" or result.startswith(_LAUNCHED)
 
 
-def _is(block: Any, type_: str) -> bool:
-    return isinstance(block, dict) and block.get("type") == type_
-
-
-def _is_machines(record: Record) -> bool:
-    return bool(record.get("isSidechain") or record.get("isCompactSummary") or record.get("isVisibleInTranscriptOnly"))
-
-
-def _has_message(record: Record) -> bool:
-    message = record.get("message")
-    return isinstance(message, dict) and isinstance(message.get("content"), str | list)
-
-
 def _user(record: Record) -> Iterator[Piece | Fault]:
-    """Results in their places; the user's texts of the line as one message, with its images, at the first of them."""
+    """Results and reports in their places; all the user's own words and images as one message, where the first is."""
     if not _has_message(record):
         yield Fault("a user line without a message")
         return
-    meta = bool(record.get("isMeta"))  # words that the program wrote; a result in such a line is still a result
-    blocks = message_blocks(record)
-    images = () if meta else tuple(block for block in blocks if _is(block, "image"))
+    found: list[Piece | Fault] = []
     said: list[str] = []
-    later: list[Piece | Fault] = []  # what stands behind the first of the user's words
-    first = ""
-    for n, block in enumerate(blocks):
-        out = later if first else None
-        for piece in _user_block(record, block, n, meta):
-            if isinstance(piece, Piece) and piece.kind == "user" and piece.part == str(n):
-                first = first or piece.part
-                said.append(piece.text)
-                out = later
-            elif out is None:
-                yield piece
-            else:
-                out.append(piece)
-    if said or images:
-        yield Piece("user", "\n".join(said), first or str(blocks.index(images[0])), images)
-    yield from later
-
-
-def _user_block(record: Record, block: Any, n: int, meta: bool) -> Iterator[Piece | Fault]:
-    match block:
-        case {"type": "tool_result"}:
-            yield from _result(record, block, n)
-        case {"type": "text", "text": str(text)}:
-            if not meta:
-                yield from _numbered(words_of(text), str(n))
-        case {"type": "image" | "document"}:
-            pass  # images go with the line's words; a document is a file the user gave, not words
-        case _:
-            yield Fault("a block of a user line that is neither text, image nor result")
-
-
-def _numbered(words: list[Words], part: str) -> Iterator[Piece]:
-    """Each with a part of its own; the block's first one has the block's number alone."""
-    for k, word in enumerate(words):
-        yield Piece(word.kind, word.text, f"{part}.{k}" if k else part)
+    images: list[Record] = []
+    place, part = 0, ""
+    meta = bool(record.get("isMeta"))  # words that the program wrote; a result in such a line is still a result
+    for n, block in enumerate(message_blocks(record)):
+        match block:
+            case {"type": "tool_result"}:
+                found += _result(record, block, n)
+            case {"type": "text" | "image" | "document"} if meta:
+                pass
+            case {"type": "text", "text": str(text)}:
+                for k, word in enumerate(words_of(text)):
+                    if word.kind != "user":
+                        found.append(Piece(word.kind, word.text, _part(n, k)))
+                        continue
+                    if not part:
+                        place, part = len(found), _part(n, k)
+                    said.append(word.text)
+            case {"type": "image"}:
+                if not part:
+                    place, part = len(found), _part(n, 0)
+                images.append(block)
+            case {"type": "document"}:
+                pass  # a file that the user gave, not words
+            case _:
+                found.append(Fault("a part of a user line that is neither text, image nor result"))
+    if part:
+        found.insert(place, Piece("user", "\n".join(said), part, tuple(images)))
+    yield from found
 
 
 def _result(record: Record, block: Record, n: int) -> Iterator[Piece]:
     """An echo, and behind it what the user said on refusing the call."""
-    inner = content_blocks(block.get("content"))
+    blocks = content_blocks(block.get("content"))
+    text = text_of(blocks)
     call = block.get("tool_use_id")
-    text = text_of(inner)
-    images = tuple(part for part in inner if _is(part, "image"))
-    is_report = isinstance(call, str) and not (
-        block.get("is_error") or is_refusal(text) or is_launch_note(record, text)
-    )
-    yield Piece("echo", without_reminders(text), str(n), images, call if is_report and isinstance(call, str) else "")
-    if words := refusing_words(without_reminders(text)):
+    if not isinstance(call, str) or block.get("is_error") or is_refusal(text) or is_launch_note(record, text):
+        call = ""
+    text = without_reminders(text)
+    yield Piece("echo", text, _part(n, 0), _images(blocks), call)
+    if words := refusing_words(text):
         yield Piece("user", words, f"{n}.said")
-
-
-def report_of(record: Record, part: str) -> str:
-    """The report in a result's block, without the note of the program behind it."""
-    inner = content_blocks(message_blocks(record)[int(part)].get("content"))
-    while inner and _is(inner[-1], "text") and str(inner[-1].get("text")).startswith(_AGENT_NOTE):
-        inner = inner[:-1]
-    return without_reminders(text_of(inner))
 
 
 def _assistant(record: Record) -> Iterator[Piece | Fault]:
@@ -171,11 +167,13 @@ def _assistant(record: Record) -> Iterator[Piece | Fault]:
         match block:
             case {"type": "text", "text": str(text)}:
                 if text.strip():
-                    yield Piece("eukhe", text, str(n))
+                    yield Piece("eukhe", text, _part(n, 0))
             case {"type": "tool_use", "name": str(name)}:
-                yield _call(name, block.get("input"), str(n))
-            case {"type": "text" | "tool_use"} | str() | None:
-                yield Fault("a block of an answer that is not as it should be")
+                yield _call(name, block.get("input"), _part(n, 0))
+            case {"type": "thinking" | "redacted_thinking"}:
+                pass
+            case _:
+                yield Fault("a part of an answer that is neither text, call nor thought")
 
 
 def _call(name: str, input_: Any, part: str) -> Piece | Fault:
@@ -187,18 +185,20 @@ def _call(name: str, input_: Any, part: str) -> Piece | Fault:
 
 
 def _attachment(attachment: Any) -> Iterator[Piece | Fault]:
-    if not _is(attachment, "queued_command") or attachment.get("isMeta"):
-        return
-    yield from queued(attachment.get("prompt"))
+    match attachment:
+        case {"type": "queued_command", "prompt": str() | list() as prompt} if not attachment.get("isMeta"):
+            yield from queued(prompt)
 
 
-def queued(content: Any) -> Iterator[Piece | Fault]:
-    """The messages in what waited its turn: a text, or blocks of text and images."""
-    blocks = content_blocks(content)
-    text = text_of(blocks)
-    images = tuple(block for block in blocks if _is(block, "image"))
-    words = queued_words(text)
-    if images and not any(word.kind == "user" for word in words) and not text.lstrip().startswith(("/", "<")):
-        words = [Words("user", ""), *words]
-    for piece in _numbered(words, "0"):
-        yield piece._replace(images=images) if piece.kind == "user" else piece
+def _has_message(record: Record) -> bool:
+    message = record.get("message")
+    return isinstance(message, dict) and isinstance(message.get("content"), str | list)
+
+
+def _images(blocks: list[Any]) -> tuple[Record, ...]:
+    return tuple(block for block in blocks if isinstance(block, dict) and block.get("type") == "image")
+
+
+def _part(n: int, k: int) -> str:
+    """The name of a block's k-th message in its record; the first has the block's number alone."""
+    return f"{n}.{k}" if k else str(n)

@@ -2,34 +2,55 @@
 
 `enqueue` carries what was typed. Then: `remove`, it was taken into the running turn, so it was said, at that place;
 `dequeue`, an ordinary user line follows; `popAll`, it went back into the editor. The last three may name the text or
-not; without one it is the first in that is the first out. What is still waiting when the file ends was not said yet.
+not; without one the first in is the first out. What is still waiting when the file ends was not said yet.
 
 Newer versions also write an attachment when such a prompt reaches the model. Each attachment is paired with the queue's
 prompt of the same text in the same file, the first with the first; paired, it says nothing of its own.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from eukhe.world.transcripts.catalog import Catalog, Place
-from eukhe.world.transcripts.claude_pieces import content_blocks, text_of
-from eukhe.world.transcripts.identity import as_json, digest, identity
+from eukhe.world.transcripts.claude_pieces import content_blocks, queued, text_of
+from eukhe.world.transcripts.identity import digest, identity
 from eukhe.world.transcripts.lines import Record
 
 QUEUE = "queue"
 ATTACHMENT = "attachment"
 
 
+class _Waiting(NamedTuple):
+    """A prompt in the queue: its place and time, its id, its twin's mark, whether it says anything."""
+
+    start: int
+    nth: int
+    line: int
+    length: int
+    ms: int | None
+    id: str
+    twin: str
+    says: bool
+
+
 def scan_queue(record: Record, place: Place, catalog: Catalog) -> None:
     """Notes a line of the queue, and the prompt that it says was taken into the turn."""
+    content = record.get("content")
     match record.get("operation"):
         case "enqueue":
-            _enqueue(record, place, catalog)
+            _put(_typed(record, place, catalog), catalog)
         case "remove":
-            _remove(record, place, catalog)
+            prompt = _take(content, catalog)
+            if prompt is None and content:
+                prompt = _typed(record, place, catalog)  # its enqueue is not in this file
+            if prompt is not None:
+                source = Place(prompt.line, prompt.start, prompt.length, prompt.nth)
+                catalog.note(
+                    source, prompt.id, says=prompt.says, role=QUEUE, twin=prompt.twin, at=place.start, ms=prompt.ms
+                )
         case "dequeue":
-            _take(record.get("content"), catalog)
+            _take(content, catalog)
         case "popAll":
-            if not record.get("content") or _take(record["content"], catalog) is None:
+            if not content or _take(content, catalog) is None:
                 catalog.sql.execute(
                     "DELETE FROM waiting WHERE file = ? AND session = ?", (catalog.file, catalog.session)
                 )
@@ -51,50 +72,25 @@ def settle_queue(catalog: Catalog) -> None:
     )
 
 
-def _enqueue(record: Record, place: Place, catalog: Catalog) -> None:
-    content = record.get("content")
-    key = identity(catalog, "queue", as_json([record.get("timestamp"), content]).encode(), "timestamp" in record)
-    catalog.sql.execute(
-        "INSERT INTO waiting VALUES (?,?,?,?,?,?,?,?,?)",
-        (
-            catalog.file,
-            catalog.session,
-            twin_of(content),
-            place.start,
-            place.nth,
-            place.line,
-            place.length,
-            catalog.ms,
-            key,
-        ),
-    )
+def _typed(record: Record, place: Place, catalog: Catalog) -> _Waiting:
+    content, typed_at = record.get("content"), record.get("timestamp")
+    id_ = identity(catalog, "queue", [typed_at, content], dated=isinstance(typed_at, str))
+    says = any(True for _ in queued(content))
+    return _Waiting(place.start, place.nth, place.line, place.length, catalog.ms, id_, twin_of(content), says)
 
 
-def _remove(record: Record, place: Place, catalog: Catalog) -> None:
-    content = record.get("content")
-    taken = _take(content, catalog)
-    if taken:
-        start, nth, line, length, ms, key, twin = taken
-        source = Place(line, start, length, nth)
-    elif content:  # its enqueue is not in this file
-        source, ms, twin = place, catalog.ms, twin_of(content)
-        key = identity(catalog, "queue", as_json([record.get("timestamp"), content]).encode(), "timestamp" in record)
-    else:
-        return
-    catalog.note(source, key, says=True, role=QUEUE, twin=twin, at=place.start, ms=ms)
+def _put(prompt: _Waiting, catalog: Catalog) -> None:
+    catalog.sql.execute("INSERT INTO waiting VALUES (?,?,?,?,?,?,?,?,?,?)", (catalog.file, catalog.session, *prompt))
 
 
-def _take(content: Any, catalog: Catalog) -> tuple[Any, ...] | None:
-    """Takes from the queue the first prompt of this content, or the first one when none is named."""
-    where = "FROM waiting WHERE file = ? AND session = ?"
-    bound: list[Any] = [catalog.file, catalog.session]
-    if content:
-        where += " AND hash = ?"
-        bound.append(twin_of(content))
+def _take(content: Any, catalog: Catalog) -> _Waiting | None:
+    """Takes the first prompt of this content out of the queue; the first of all when none is named."""
     row = catalog.sql.execute(
-        f"SELECT start, nth, line, length, ms, key, hash, rowid {where} ORDER BY rowid LIMIT 1", bound
+        "SELECT rowid, start, nth, line, length, ms, id, twin, says FROM waiting"
+        " WHERE file = ?1 AND session = ?2 AND (?3 IS NULL OR twin = ?3) ORDER BY rowid LIMIT 1",
+        (catalog.file, catalog.session, twin_of(content) if content else None),
     ).fetchone()
     if row is None:
         return None
-    catalog.sql.execute("DELETE FROM waiting WHERE rowid = ?", (row[-1],))
-    return tuple(row[:-1])
+    catalog.sql.execute("DELETE FROM waiting WHERE rowid = ?", (row[0],))
+    return _Waiting(*row[1:])

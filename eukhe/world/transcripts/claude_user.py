@@ -1,29 +1,19 @@
 """What stands in the user's lines of Claude Code: the user's words, and what the program wrote there itself.
 
 Claude Code sends its own notes as user text, inside tags: what was open in the editor, reminders, the output of a
-command typed with `!`, the report of a task in the background. They are told apart here, by the text alone.
+command typed with `!`, the report of a task in the background. They are told apart here, by the text alone, in time
+that grows with its length and no faster, whatever tags it opens and never closes.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-_TAGGED = r"<{0}>(.*?)</{0}>"
-_NOTES = re.compile(
-    "|".join(rf"{_TAGGED.format(tag)}\s*" for tag in ("system-reminder", "ide_opened_file", "ide_selection")), re.DOTALL
-)
-# In a result only what begins its own line: the same tags may be in the file that was read.
-_REMINDER_LINE = re.compile(r"\s*^<system-reminder>.*?</system-reminder>\s*?$", re.DOTALL | re.MULTILINE)
-_COMMAND = re.compile(r"<command-(?:name|message)>")
-_COMMAND_NAME = re.compile(_TAGGED.format("command-name"), re.DOTALL)
-_COMMAND_ARGS = re.compile(r"<command-args>(.*)</command-args>", re.DOTALL)
-_LOCAL_COMMAND = re.compile(r"<local-command-(?:stdout|stderr|caveat)>")
-_BASH_INPUT = re.compile(r"<bash-input>(.*)</bash-input>", re.DOTALL)
-_BASH_OUTPUT = re.compile(r"<bash-(?:stdout|stderr)>")
-_BASH_STREAM = re.compile(r"<bash-(stdout|stderr)>(.*?)</bash-\1>", re.DOTALL)
-_NOTIFICATION = re.compile(r"^[ \t]*<task-notification>(.*?)</task-notification>", re.DOTALL | re.MULTILINE)
-_RESULT = re.compile(r"<result>(.*)</result>", re.DOTALL)
-_SUMMARY = re.compile(_TAGGED.format("summary"), re.DOTALL)
-_TASK_ID = re.compile(_TAGGED.format("task-id"), re.DOTALL)
+_NOTES = ("system-reminder", "ide_opened_file", "ide_selection")
+_COMMAND = ("<command-name>", "<command-message>")
+_LOCAL_COMMAND = ("<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>")
+_BASH_STREAMS = ("bash-stdout", "bash-stderr")
+_NOTIFICATION = "task-notification"
 _WHERE_IT_IS = re.compile(r"^(?:Full transcript available at|Read the output file to retrieve the result): .*$", re.M)
 _INTERRUPTED = frozenset({"[Request interrupted by user]", "[Request interrupted by user for tool use]"})
 _REFUSED = "The user doesn't want to proceed with this tool use"
@@ -37,21 +27,29 @@ class Words(NamedTuple):
     text: str
 
 
+class _Span(NamedTuple):
+    """A tag from its opening to behind its closing, and what it holds."""
+
+    start: int
+    end: int
+    inner: str
+
+
 def words_of(text: str) -> list[Words]:
     """The messages in a user text; the user's own words without what was written among them."""
-    text, cut = _NOTES.subn("", text)
-    if cut:
-        text = text.strip()
-    begin = text.lstrip()
-    if not begin or begin.rstrip() in _INTERRUPTED or _LOCAL_COMMAND.match(begin):
+    text = _without(text, _NOTES)
+    begin = text.strip()
+    if not begin or begin in _INTERRUPTED or begin.startswith(_LOCAL_COMMAND):
         return []
-    if _COMMAND.match(begin):
+    if begin.startswith(_COMMAND):
         return _command(begin)
-    if typed := _BASH_INPUT.match(begin):
-        return [Words("user", "!" + typed[1])] if typed[1].strip() else []
-    if _BASH_OUTPUT.match(begin):
-        return [Words("echo", "\n".join(stream for _, stream in _BASH_STREAM.findall(begin) if stream))]
-    if "<task-notification>" in text:
+    if begin.startswith("<bash-input>"):
+        typed = _held(begin, "bash-input").strip()
+        return [Words("user", f"!{typed}")] if typed else []
+    if begin.startswith(tuple(f"<{stream}>" for stream in _BASH_STREAMS)):
+        streams = (_held(begin, stream) for stream in _BASH_STREAMS)
+        return [Words("echo", "\n".join(stream for stream in streams if stream))]
+    if f"<{_NOTIFICATION}>" in text:
         return _notified(text)
     return [Words("user", text)]
 
@@ -59,14 +57,28 @@ def words_of(text: str) -> list[Words]:
 def queued_words(text: str) -> list[Words]:
     """The messages in a text that waited its turn: commands and notes of the program are none, reports are."""
     words = words_of(text)
-    if text.lstrip().startswith(("/", "<")):
+    if is_machines(text):
         return [word for word in words if word.kind == "work"]
     return words
 
 
+def is_machines(text: str) -> bool:
+    """Is a text that waited its turn a command, or a note of the program?"""
+    return text.lstrip().startswith(("/", "<"))
+
+
 def without_reminders(result: str) -> str:
-    """A tool's result without the notes that the program hung on it."""
-    return _REMINDER_LINE.sub("", result) if "<system-reminder>" in result else result
+    """A tool's result without the notes that the program hung on it.
+
+    These begin a line of their own. The same tags elsewhere are in what the tool read, and stay.
+    """
+    kept: list[str] = []
+    at = 0
+    for span in _spans(result, "system-reminder", own_line=True):
+        kept.append(result[at : span.start].rstrip("\n"))
+        at = span.end
+    rest = result[at:]
+    return "".join([*kept, rest if rest.strip() or not kept else ""])
 
 
 def is_refusal(result: str) -> bool:
@@ -79,35 +91,66 @@ def refusing_words(result: str) -> str:
     return result.partition(_REFUSED_SAYING)[2].strip() if is_refusal(result) else ""
 
 
-def reported_tasks(text: str) -> list[str]:
+def reported_tasks(text: str) -> Iterator[str]:
     """The ids of the background tasks whose reports stand in a text."""
-    return [
-        task[1].strip()
-        for notification in _NOTIFICATION.finditer(text)
-        if _RESULT.search(notification[1]) and (task := _TASK_ID.search(notification[1]))
-    ]
+    for notification in _spans(text, _NOTIFICATION, own_line=True):
+        task = _held(notification.inner, "task-id").strip()
+        if task and _held(notification.inner, "result"):
+            yield task
 
 
 def _command(text: str) -> list[Words]:
     """`/x a` as it was typed. Without arguments it says nothing: /exit, /clear."""
-    name, args = _COMMAND_NAME.search(text), _COMMAND_ARGS.search(text)
-    if not name or not args or not args[1].strip():
-        return []
-    return [Words("user", f"/{name[1].strip().removeprefix('/')} {args[1].strip()}")]
+    name, args = _held(text, "command-name").strip(), _held(text, "command-args").strip()
+    return [Words("user", f"/{name.removeprefix('/')} {args}")] if name and args else []
 
 
 def _notified(text: str) -> list[Words]:
     """Reports in their order, and the words around them."""
-    words = []
+    words: list[Words] = []
     at = 0
-    for notification in _NOTIFICATION.finditer(text):
-        words += _said(text[at : notification.start()])
-        report = _RESULT.search(notification[1]) or _SUMMARY.search(notification[1])
-        words += [Words("work", report[1].strip())] if report and report[1].strip() else []
-        at = notification.end()
-    return words + _said(text[at:])
+    for notification in _spans(text, _NOTIFICATION, own_line=True):
+        words += _typed(text[at : notification.start])
+        report = _held(notification.inner, "result") or _held(notification.inner, "summary")
+        words += [Words("work", report.strip())] if report.strip() else []
+        at = notification.end
+    return words + _typed(text[at:])
 
 
-def _said(text: str) -> list[Words]:
+def _typed(text: str) -> list[Words]:
     text = _WHERE_IT_IS.sub("", text).strip()
     return [Words("user", text)] if text else []
+
+
+def _without(text: str, tags: Iterable[str]) -> str:
+    """The text with these tags and all that they hold cut out, and then without blanks around it."""
+    for tag in tags:
+        kept: list[str] = []
+        at = 0
+        for span in _spans(text, tag):
+            kept.append(text[at : span.start])
+            at = span.end
+        if at:
+            text = "".join([*kept, text[at:]]).strip()
+    return text
+
+
+def _held(text: str, tag: str) -> str:
+    """What stands between the first opening of a tag and its last closing; empty where one is missing."""
+    start, end = text.find(f"<{tag}>"), text.rfind(f"</{tag}>")
+    return text[start + len(f"<{tag}>") : end] if 0 <= start < end else ""
+
+
+def _spans(text: str, tag: str, own_line: bool = False) -> Iterator[_Span]:
+    """The spans of a tag, each to the first closing behind it; with `own_line` those that begin a line."""
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    at = 0
+    while (start := text.find(opening, at)) >= 0:
+        at = start + len(opening)
+        if own_line and start and text[start - 1] != "\n":
+            continue
+        end = text.find(closing, at)
+        if end < 0:
+            return
+        yield _Span(start, end + len(closing), text[at:end])
+        at = end + len(closing)

@@ -10,10 +10,10 @@ from eukhe.errors import ImportFailedError
 
 
 class Found(NamedTuple):
-    """A file to be looked at, or a path that is passed over, with the reason. `given`: it was named, not found."""
+    """A file to be looked at, or a path that is passed over, with the reason. `given`: the path it was found by."""
 
     path: Path
-    given: bool
+    given: Path
     why: str = ""
 
 
@@ -34,7 +34,7 @@ def find(paths: Sequence[Path]) -> Iterator[Found]:
         elif not stat.S_ISREG(mode.st_mode):
             raise ImportFailedError(path, "neither a file nor a folder")
         elif _first(mode, seen):
-            yield Found(path, given=True)
+            yield Found(path, path)
 
 
 def _under(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:
@@ -45,28 +45,28 @@ def _under(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:
         here = Path(where)
         for name in folders:
             if (here / name).is_symlink():
-                yield Found(here / name, given=False, why="a link to a folder, not followed: name that folder itself")
+                yield Found(here / name, folder, "a link to a folder, not followed: name that folder itself")
         for name in sorted(names):
-            yield from _one(here / name, seen)
+            yield from _one(here / name, folder, seen)
         while failed:
             error = failed.pop()
             if error.filename == str(folder):
                 raise ImportFailedError(folder, f"can't be read: {_reason(error)}")
-            yield Found(Path(error.filename), given=False, why=f"can't be read: {_reason(error)}")
+            yield Found(Path(error.filename), folder, f"can't be read: {_reason(error)}")
     if failed:
         raise ImportFailedError(folder, f"can't be read: {_reason(failed[0])}")
 
 
-def _one(path: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:
+def _one(path: Path, given: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:
     try:
         mode = path.stat()
     except OSError as error:
-        yield Found(path, given=False, why=f"can't be read: {_reason(error)}")
+        yield Found(path, given, f"can't be read: {_reason(error)}")
         return
     if not stat.S_ISREG(mode.st_mode):
-        yield Found(path, given=False, why="no regular file")
+        yield Found(path, given, "no regular file")
     elif _first(mode, seen):
-        yield Found(path, given=False)
+        yield Found(path, given)
 
 
 def _first(mode: os.stat_result, seen: set[tuple[int, int]]) -> bool:

@@ -7,10 +7,11 @@ from typing import BinaryIO
 from eukhe.limits import DETECT_LINE_BYTES_MAX, DETECT_LINES_MAX, READ_BLOCK_BYTES
 from eukhe.world.transcripts.claude import Claude
 from eukhe.world.transcripts.claude_export import ClaudeExport
+from eukhe.world.transcripts.eukhe import Eukhe
 from eukhe.world.transcripts.lines import line_end, parse, plain, read_at
 from eukhe.world.transcripts.reader import Reader
 
-READERS: Sequence[Reader] = (Claude(), ClaudeExport())
+READERS: Sequence[Reader] = (Claude(), ClaudeExport(), Eukhe())
 
 _JSON = b"{["
 

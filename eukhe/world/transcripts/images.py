@@ -13,12 +13,15 @@ def image_bytes(block: dict[str, Any], bytes_max: int) -> bytes:
     """The bytes of a block `{"type": "image", "source": {"type": "base64", "data": …}}`."""
     match block.get("source"):
         case {"type": "base64", "data": str(data)}:
-            if len(data) * 3 // 4 > bytes_max:
-                raise BadImage(f"an image of more than {bytes_max} bytes")
             try:
-                return base64.b64decode("".join(data.split()), validate=True)
+                image = base64.b64decode("".join(data.split()), validate=True)
             except (binascii.Error, ValueError) as error:
                 raise BadImage(f"an image that is no base64: {error}") from None
+            if not image:
+                raise BadImage("an image of no bytes")
+            if len(image) > bytes_max:
+                raise BadImage(f"an image of {len(image)} bytes; at most {bytes_max} are taken")
+            return image
         case {"type": str(kind)}:
             raise BadImage(f"an image that is not in the file, but given as {kind}")
     raise BadImage("an image without a source")

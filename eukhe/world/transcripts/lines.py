@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
-from eukhe.limits import READ_BLOCK_BYTES
+from eukhe.limits import MEND_TRIES_MAX, READ_BLOCK_BYTES
 from eukhe.model.text import clean
 
 Record = dict[str, Any]
@@ -26,7 +26,7 @@ _LENIENT = json.JSONDecoder(strict=False)  # takes control characters and lone s
 _NO_RECORD = "JSON, but no record"
 _SPACE = re.compile(r"\s*")
 _START = re.compile(r'\{\s*"')
-_INSIDE = frozenset(",:]}")  # what follows an object that stands inside another one
+_BEFORE_INNER, _BEHIND_INNER = frozenset(":,["), frozenset(",]}")
 
 
 class Line(NamedTuple):
@@ -107,15 +107,16 @@ def _mend(text: str, inside: bool) -> Parsed:
     """Reads a line that is not one whole JSON value: first whole records, then records behind torn ones."""
     records: list[Record] = []
     bad: list[str] = []
-    at, whole = _past_space(text, 0), True
-    while at < len(text):
+    at, whole, failed = _past_space(text, 0), True, 0
+    while at < len(text) and failed < MEND_TRIES_MAX:
         value, end, why = _value(text, at)
-        if isinstance(value, dict) and (whole or inside or not _stands_inside(text, end)):
+        if isinstance(value, dict) and (whole or inside or not _is_inner(text, at, end)):
             records.append(value)
             at, whole = _past_space(text, end), True
             continue
+        failed += not end > at
         if whole:
-            bad.append(why or _NO_RECORD)
+            bad.append(why)
             whole = False
         # An object that stands inside a torn one is passed over as a whole: what is in it stands inside too.
         start = _START.search(text, max(end, at + 1))
@@ -127,16 +128,20 @@ def _value(text: str, at: int) -> tuple[Any, int, str]:
     """The value at a place, the place after it, and where there is none, why."""
     try:
         value, end = _LENIENT.raw_decode(text, at)
-        return _cleaned(value), end, ""
+        return _cleaned(value), end, _NO_RECORD
     except json.JSONDecodeError as error:
         return None, at, f"no whole record: {error.msg}"
     except RecursionError:
         return None, at, "nested too deeply"
 
 
-def _stands_inside(text: str, end: int) -> bool:
-    after = _past_space(text, end)
-    return after < len(text) and text[after] in _INSIDE
+def _is_inner(text: str, at: int, end: int) -> bool:
+    """Does an object, found in what is torn, stand inside another one, by what is before and behind it?"""
+    before = at - 1
+    while before >= 0 and text[before].isspace():
+        before -= 1
+    behind = _past_space(text, end)
+    return before >= 0 and text[before] in _BEFORE_INNER and behind < len(text) and text[behind] in _BEHIND_INNER
 
 
 def _past_space(text: str, at: int) -> int:

@@ -8,7 +8,8 @@ class Said(msgspec.Struct, frozen=True):
 
     `kind` is user, eukhe, tool, echo or work. `date` is the source's time, RFC 3339 with its offset, whole seconds.
     `key` is the message's identity, at most 200 bytes: the same in every copy of its file, wherever that lies.
-    `images` are their bytes; a message with images may have no text.
+    `images` are their bytes; a message with images may have no text. `exported_i` is its id in the chat of eukhe that
+    it was exported from; such a message comes in unchanged, also where it repeats another.
     """
 
     kind: str
@@ -16,6 +17,7 @@ class Said(msgspec.Struct, frozen=True):
     date: str
     key: str
     images: tuple[bytes, ...] = ()
+    exported_i: int | None = None
 
 
 class Unreadable(msgspec.Struct, frozen=True):

@@ -16,9 +16,11 @@ from eukhe.limits import MILLISECONDS
 from eukhe.world.transcripts.catalog import Catalog, Entry, Place
 from eukhe.world.transcripts.files import Found, find
 from eukhe.world.transcripts.formats import READERS, reader_named, reader_of
-from eukhe.world.transcripts.lines import Line, Record, lines, parse, read_at
+from eukhe.world.transcripts.lines import Line, Parsed, Record, lines, parse, read_at
 from eukhe.world.transcripts.reader import Reader
 from eukhe.world.transcripts.said import Said, Unreadable
+
+_EMPTY = "empty"
 
 Progress = Callable[[int], object]
 """Told how many bytes more were read, since it was told last."""
@@ -65,7 +67,7 @@ def plan(paths: Sequence[Path], progress: Progress | None = None) -> Plan:
     with _disk_for_the_catalog():
         catalog = Catalog()
         try:
-            return _plan(catalog, paths, progress or _unheard)
+            return _plan(catalog, [Path(path) for path in paths], progress or _unheard)
         except BaseException:
             catalog.close()
             raise
@@ -90,14 +92,19 @@ def read(plan: Plan, progress: Progress | None = None) -> Iterator[Said | Unread
 def _plan(catalog: Catalog, paths: Sequence[Path], progress: Progress) -> Plan:
     files: list[Path] = []
     skipped: list[Skipped] = []
+    barren = dict.fromkeys(paths, True)  # given paths under which no session was found
     size = 0
-    for found in find([Path(path) for path in paths]):
+    for found in find(paths):
         reader, why = _reader(found)
-        if reader is None:
+        if reader is not None:
+            read, why = _scan(catalog, reader, found.path, progress)
+            size += read
+            files.append(found.path)
+            barren[found.given] = False
+        if why:
+            _refuse(found, why)
             skipped.append(Skipped(found.path, why))
-            continue
-        size += _scan(catalog, reader, found.path, progress)
-        files.append(found.path)
+    skipped += [Skipped(path, "a folder without any session") for path in paths if barren[path] and path.is_dir()]
     for reader in READERS:
         reader.settle(catalog)
     catalog.keep()
@@ -105,42 +112,44 @@ def _plan(catalog: Catalog, paths: Sequence[Path], progress: Progress) -> Plan:
 
 
 def _reader(found: Found) -> tuple[Reader | None, str]:
-    """The reader of a file, or why there is none; ImportFailedError where that file was named itself."""
-    why = found.why
-    if not why:
-        try:
-            if not found.path.stat().st_size:
-                return None, "empty"
-            if reader := reader_of(found.path):
-                return reader, ""
-            why = "no session of a known format"
-        except OSError as error:
-            why = f"can't be read: {error.strerror}"
-    if found.given:
+    """The reader of a file, or why there is none."""
+    if found.why:
+        return None, found.why
+    try:
+        if not found.path.stat().st_size:
+            return None, _EMPTY
+        reader = reader_of(found.path)
+    except OSError as error:
+        return None, f"can't be read: {error.strerror}"
+    return reader, "" if reader else "no session of a known format"
+
+
+def _refuse(found: Found, why: str) -> None:
+    """A file that was named itself must be one that can be read; an empty one just says nothing."""
+    if found.path == found.given and why != _EMPTY:
         raise ImportFailedError(found.path, why)
-    return None, why
 
 
-def _scan(catalog: Catalog, reader: Reader, path: Path, progress: Progress) -> int:
-    """The first pass over a file; its bytes."""
-    size = 0
+def _scan(catalog: Catalog, reader: Reader, path: Path, progress: Progress) -> tuple[int, str]:
+    """The first pass over a file: its bytes, and what ended it before its end."""
+    size, why = 0, ""
+    catalog.begin(path, reader.name)
+    changed_s = path.stat().st_mtime
     try:
         with path.open("rb") as file:
-            changed_s = path.stat().st_mtime
-            catalog.begin(path, reader.name)
             for line in _parts(file, reader):
                 catalog.read(line.data)
                 parsed = parse(line.data, reader.whole_file)
-                for why in parsed.bad:
-                    catalog.note_bad(line.number, why)
-                for nth, record in enumerate(_records(reader, parsed.records)):
+                for fault in parsed.bad:
+                    catalog.note_bad(line.number, fault)
+                for nth, record in enumerate(_records(reader, parsed)):
                     reader.scan(record, Place(line.number, line.start, len(line.data), nth), catalog)
                 size += len(line.data)
                 progress(len(line.data))
     except OSError as error:
-        raise ImportFailedError(path, f"can't be read: {error.strerror}") from None
+        why = f"can't be read beyond byte {size}: {error.strerror}"
     catalog.end(size, int(changed_s * MILLISECONDS))
-    return size
+    return size, why
 
 
 def _parts(file: BinaryIO, reader: Reader) -> Iterator[Line]:
@@ -150,9 +159,13 @@ def _parts(file: BinaryIO, reader: Reader) -> Iterator[Line]:
         yield from lines(file)
 
 
-def _records(reader: Reader, parsed: Sequence[Record]) -> Iterator[Record]:
-    for record in parsed:
-        yield from reader.records(record)
+def _records(reader: Reader, parsed: Parsed) -> Iterator[Record]:
+    """The records in what was parsed. What stands behind a torn record may be a piece of it: it counts when it is
+    known for a record of its own."""
+    for outer in parsed.records:
+        for record in reader.records(outer):
+            if not parsed.mended or reader.knows(record):
+                yield record
 
 
 class _Source:
@@ -173,7 +186,7 @@ class _Source:
         if place != self._at:
             self._at, self._records = None, []  # let go of the last line before the next is read
             data = read_at(self._file, *place)
-            self._records = list(_records(reader, parse(data, reader.whole_file).records))
+            self._records = list(_records(reader, parse(data, reader.whole_file)))
             self._at = place
         return self._records[entry.place.nth] if entry.place.nth < len(self._records) else None
 
