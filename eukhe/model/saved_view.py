@@ -23,7 +23,7 @@ def read_view(data: bytes) -> tuple[Part, ...] | None:
     at = 0
     for pair in pairs:
         match pair:
-            case [int(level), int(i)] if 0 <= level and 0 <= i and level + i.bit_length() <= NODE_BITS_MAX:
+            case [int(level), int(i)] if level >= 0 and i >= 0 and level + i.bit_length() <= NODE_BITS_MAX:
                 part = Part(int(level), int(i))
                 if part.start != at:
                     return None

@@ -13,7 +13,7 @@ says where it lies: nothing is lost without a word. What may stand on a line:
 A last line without its LF counts like any other; its LF counts as read, since the owner writes it before anything else.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -39,8 +39,10 @@ Read = Callable[[int, int], bytes]
 
 LF = b"\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_MAIN_STARTS = (b'{"i":', b'{"gap":')
-_TREE_STARTS = (b'{"l":', b'{"merge":', b'{"void":')
+GAP_MARK = b'{"gap":'
+VOID_MARK = b'{"void":'
+_MAIN_STARTS = (b'{"i":', GAP_MARK)
+_TREE_STARTS = (b'{"l":', b'{"merge":', VOID_MARK)
 _OLD_KINDS = {"eukhe": ("talk",)}  # sizes of old lines count the kind as it was written
 
 R = TypeVar("R", MainRecord, TreeRecord)
@@ -70,6 +72,23 @@ class Jump(msgspec.Struct, frozen=True):
     offset: int
     before: int
     after: int
+
+
+def missing(jump: Jump) -> str:
+    """What a jump means, in words."""
+    first, last = jump.before + 1, jump.after - 1
+    return f"message {first} is missing" if first == last else f"messages {first} to {last} are missing"
+
+
+def accepted(jump: Jump, gaps: Sequence[GapRecord]) -> bool:
+    """Whether the user has given up all the ids that a jump leaves out."""
+    i = jump.before + 1
+    while i < jump.after:
+        gap = next((gap for gap in gaps if gap.first <= i < gap.end), None)
+        if gap is None:
+            return False
+        i = gap.end
+    return True
 
 
 class Line(NamedTuple):
@@ -115,6 +134,11 @@ def lines(read: Read, offset: int = 0, number: int = 1) -> Iterator[Line]:
         yield _without_mark(Line(number, start, b"".join(begun)))
 
 
+def labels(record: MessageRecord) -> tuple[str, ...]:
+    """A message's `kind: text`, as it reads now and as it read when its kind had another name."""
+    return (record.label, *(label(kind, record.text) for kind in _OLD_KINDS.get(record.kind, ())))
+
+
 def count_lines(read: Read, end: int) -> int:
     """How many lines end before the byte `end`."""
     count = at = 0
@@ -144,16 +168,14 @@ def last_line(read: Read, end: int) -> bytes:
 
 
 class MainScan:
-    """Reads main/, file after file. `next_id`: the id that the next message has. `last`: the last line read."""
+    """Reads main/, file after file. `next_id`: the id that the next message has."""
 
     def __init__(self, next_id: int = 0) -> None:
         self.next_id = next_id
-        self.last: Line | None = None
 
     def file(self, path: str, of: Iterable[Line]) -> Iterator[Found[MainRecord] | Jump | Problem]:
         """What a file's lines hold, in order. A `Jump` stands before the message that it leads to."""
         for line in of:
-            self.last = line
             for found in _records(path, line, decode_main, _MAIN_STARTS):
                 if isinstance(found, Problem):
                     yield found
@@ -175,7 +197,7 @@ class MainScan:
         self.next_id = record.i + 1
         counted = size(record.label)
         if record.size != counted:
-            if record.size not in (size(label(kind, record.text)) for kind in _OLD_KINDS.get(record.kind, ())):
+            if record.size not in map(size, labels(record)):
                 yield Problem(*where, f"message {record.i} says {record.size} bytes and has {counted}")
             found = found._replace(record=msgspec.structs.replace(record, size=counted))
         yield found
@@ -191,21 +213,14 @@ class MainScan:
         yield found
 
 
-class TreeScan:
-    """Reads tree/, file after file. `last`: the last line read."""
-
-    def __init__(self) -> None:
-        self.last: Line | None = None
-
-    def file(self, path: str, of: Iterable[Line]) -> Iterator[Found[TreeRecord] | Problem]:
-        """What a file's lines hold, in order."""
-        for line in of:
-            self.last = line
-            for found in _records(path, line, decode_tree, _TREE_STARTS):
-                if isinstance(found, Problem):
-                    yield found
-                else:
-                    yield from _tree_record(found)
+def scan_tree(path: str, of: Iterable[Line]) -> Iterator[Found[TreeRecord] | Problem]:
+    """What a file's lines hold, in order."""
+    for line in of:
+        for found in _records(path, line, decode_tree, _TREE_STARTS):
+            if isinstance(found, Problem):
+                yield found
+            else:
+                yield from _tree_record(found)
 
 
 def _tree_record(found: Found[TreeRecord]) -> Iterator[Found[TreeRecord] | Problem]:

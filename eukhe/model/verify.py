@@ -1,0 +1,215 @@
+"""Proves a chat from its files alone. Pure: no clock, disk or threads.
+
+Everything is read once more, and nothing that reading the chat has worked out is believed: ids without a gap, sizes,
+each node's halves before it, its limit, free nodes exact, the batch lines done over to the very view, view.json and
+the index. Main is read as far as the tree asks, so memory is that of what is unfinished, not of the chat.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from eukhe.limits import LOST, NODE_BYTES_MAX
+from eukhe.model.part import Part
+from eukhe.model.record import BatchRecord, GapRecord, MainRecord, MessageRecord, NodeRecord, TreeRecord, VoidRecord
+from eukhe.model.saved_view import VIEW_FILE, compare_view
+from eukhe.model.scan import (
+    GAP_MARK,
+    VOID_MARK,
+    Found,
+    Jump,
+    MainScan,
+    Problem,
+    Read,
+    labels,
+    lines,
+    missing,
+    scan_tree,
+)
+from eukhe.model.verify_tree import Nodes, Replay, text_of
+
+Files = Sequence[tuple[str, Read]]
+"""A log's files, oldest first, each with what reads it."""
+
+INDEX_FILE = "index.db"
+
+
+class Where(Protocol):
+    """A line's place, as the index has it."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def length(self) -> int: ...
+
+
+class Places(Protocol):
+    """The index: where it has each record, and how many."""
+
+    def message_place(self, i: int) -> Where | None: ...
+    def node_place(self, part: Part) -> Where | None: ...
+    def counts(self) -> tuple[int, int]: ...
+
+
+class Verification:
+    """One proof. `messages`, `nodes`, `batches`: how many were read. `view`: what the batch lines give."""
+
+    def __init__(self, main: Files, tree: Files, view_json: bytes | None, places: Places | None = None) -> None:
+        self._main = main
+        self._tree = tree
+        self._view_json = view_json
+        self._places = places
+        self._indexed = places.counts() if places else (0, 0)
+        self._found: list[Problem] = []
+        self._nodes = Nodes()
+        self._replay = Replay()
+        self._reading: Iterator[bool] = self._messages()
+        self.messages = self.nodes = self.batches = 0
+
+    @property
+    def view(self) -> list[Part]:
+        return self._replay.parts()
+
+    def problems(self) -> Iterator[Problem]:
+        """All that is wrong, where the logs have it. Nothing is wrong with a chat where each one is harmless."""
+        for found in self._records():
+            match found.record:
+                case NodeRecord():
+                    self._node(found, found.record)
+                case BatchRecord():
+                    self._batch(found, found.record)
+            yield from self._take()
+        self._read_until(None)
+        self._replay.append_until(self.messages)
+        self._saved_view()
+        self._index_counts()
+        yield from self._take()
+
+    def _take(self) -> list[Problem]:
+        found, self._found = self._found, []
+        return found
+
+    def _say(self, found: Found[TreeRecord] | Found[MainRecord], what: str, harmless: bool = False) -> None:
+        self._found.append(Problem(found.file, found.line, found.offset, what, harmless))
+
+    # --- the tree ---
+
+    def _records(self) -> Iterator[Found[TreeRecord]]:
+        """The tree's records, without nodes and merges that a later line voids."""
+        voids: dict[Part, tuple[int, int]] = {}
+        for number, (path, read) in enumerate(self._tree):
+            for found in scan_tree(path, (line for line in lines(read) if VOID_MARK in line.data)):
+                if isinstance(found, Found) and isinstance(found.record, VoidRecord):
+                    voids.update(dict.fromkeys(found.record.void, (number, found.offset)))
+        for number, (path, read) in enumerate(self._tree):
+            for found in scan_tree(path, lines(read)):
+                if isinstance(found, Problem):
+                    self._found.append(found)
+                    continue
+                here = number, found.offset
+                match found.record:
+                    case NodeRecord(part) if part in voids and here < voids[part]:
+                        continue
+                    case BatchRecord(merge, open_, t) if voids:
+                        kept = tuple(part for part in merge if part not in voids or here > voids[part])
+                        yield found._replace(record=BatchRecord(kept, open_, t))
+                    case _:
+                        yield found
+
+    def _node(self, found: Found[TreeRecord], record: NodeRecord) -> None:
+        part = record.part
+        self._read_until(part.end)
+        if part.end > self.messages:
+            self._say(found, f"node {part.name} stands past the last message")
+            return
+        if self._nodes.built.has(*part):
+            self._say(found, f"a second line for node {part.name}; the first one counts", harmless=True)
+            return
+        if wrong := self._nodes.add(record):
+            self._say(found, wrong)
+        if self.nodes < self._indexed[1] and self._places is not None:
+            self._index_place(found, self._places.node_place(part), f"node {part.name}")
+        self.nodes += 1
+
+    def _batch(self, found: Found[TreeRecord], record: BatchRecord) -> None:
+        self.batches += 1
+        t = record.t or 0
+        self._read_until(t)
+        if t > self.messages:
+            self._say(found, f"a batch at message {t}, where there are {self.messages}")
+        self._replay.append_until(min(t, self.messages))
+        for parent in record.merge:
+            if not self._nodes.built.has(*parent):
+                self._say(found, f"the merge to {parent.name} is left out: its line is not there")
+                continue
+            self._replay.append_until(parent.end)
+            if not self._replay.merge(parent):
+                self._say(found, f"the merge to {parent.name} is left out: no lines of the view fill it")
+
+    # --- main ---
+
+    def _read_until(self, t: int | None) -> None:
+        """Reads messages until there are `t`, or all."""
+        while (t is None or self.messages < t) and next(self._reading, False):
+            self.messages += 1
+
+    def _messages(self) -> Iterator[bool]:
+        """A step for each message."""
+        gaps: list[GapRecord] | None = None
+        scan = MainScan()
+        for path, read in self._main:
+            for found in scan.file(path, lines(read)):
+                match found:
+                    case Problem():
+                        self._found.append(found)
+                    case Jump(file, line, offset, before, after):
+                        gaps = list(self._gaps()) if gaps is None else gaps
+                        if not accepted(found, gaps):
+                            self._found.append(Problem(file, line, offset, missing(found)))
+                        yield from self._lost(after - before - 1)
+                    case Found(record=GapRecord()):
+                        yield from self._lost(scan.next_id - self.messages)
+                    case Found(record=MessageRecord() as record):
+                        self._message(found, record)
+                        yield True
+
+    def _message(self, found: Found[MainRecord], record: MessageRecord) -> None:
+        own = tuple(text_of(data) for each in labels(record) if len(data := each.encode()) <= NODE_BYTES_MAX)
+        if record.size <= NODE_BYTES_MAX:
+            self._nodes.free[record.i] = own
+        if record.i < self._indexed[0] and self._places is not None:
+            self._index_place(found, self._places.message_place(record.i), f"message {record.i}")
+
+    def _lost(self, count: int) -> Iterator[bool]:
+        for _ in range(count):
+            self._nodes.free[self.messages] = (text_of(LOST.encode()),)
+            yield True
+
+    def _gaps(self) -> Iterator[GapRecord]:
+        for path, read in self._main:
+            for line in lines(read):
+                if GAP_MARK in line.data:
+                    for found in MainScan().file(path, (line,)):
+                        if isinstance(found, Found) and isinstance(found.record, GapRecord):
+                            yield found.record
+
+    # --- what is made of the logs ---
+
+    def _saved_view(self) -> None:
+        if wrong := compare_view(self._view_json, self.view):
+            what, harmless = wrong
+            self._found.append(Problem(VIEW_FILE, 1, 0, what, harmless))
+
+    def _index_place(self, found: Found[TreeRecord] | Found[MainRecord], place: Where | None, what: str) -> None:
+        if place is None:
+            self._say(found, f"{INDEX_FILE} does not have {what}")
+        elif (place.path, place.offset, place.length) != (found.file, found.offset, found.length):
+            self._say(found, f"{INDEX_FILE} has {what} at {place.path}, byte {place.offset}, {place.length} bytes")
+
+    def _index_counts(self) -> None:
+        for what, indexed, logged in zip(
+            ("messages", "nodes"), self._indexed, (self.messages, self.nodes), strict=True
+        ):
+            if indexed > logged:
+                self._found.append(Problem(INDEX_FILE, 1, 0, f"has {indexed} {what} where the logs have {logged}"))
