@@ -1,15 +1,22 @@
 """What a store does when a write fails: by hand, and on disks that are really full or broken."""
 
+import errno
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import orjson
 import pytest
-from store_kit import MAIN, PNG, Library, MemoryDisk, StoreHost, batch, folder, messages_of
+from store_kit import MAIN, PNG, Library, MemoryDisk, StoreHost, batch, folder, messages_of, reopen
 
 from eukhe.actors.messages import (
     AppendDone,
     AppendFailed,
     Entry,
     Failed,
+    Logging,
     Poisoned,
     SaveCheckpoint,
     SaveView,
@@ -99,3 +106,70 @@ def test_a_message_that_cant_be_read_for_its_key_fails_the_append_and_the_store(
     host.send(host.order(Entry("user", "a")), host.order(Entry("user", "b", key="k")))
     assert [AppendFailed, AppendFailed] == [type(answer) for answer in host.answers()]
     assert [2, 1] == [answer.ticket for answer in host.answers()]
+
+
+# --- on real disks, in processes of their own ---
+
+HERE = str(Path(__file__).parent)
+FILLING = """
+import json, sys
+from pathlib import Path
+from store_kit import StoreHost
+from eukhe.actors.messages import AppendDone, Entry
+from eukhe.world.disk import RealDisk
+{limit}
+host = StoreHost(RealDisk(Path(sys.argv[1])))
+for i in range(1000):
+    host.send(host.order(Entry("user", f"message {{i}} " + "x" * 500)))
+answers = host.answers()
+done = [answer.entries[0].first for answer in answers if isinstance(answer, AppendDone)]
+whys = sorted({{answer.why for answer in answers if not isinstance(answer, AppendDone)}})
+print(json.dumps([done, len(answers), whys]))
+"""
+# Python ignores SIGXFSZ already; said here all the same, since everything hangs on it.
+FILE_LIMIT = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_123, 50_123))
+"""
+
+
+def fill(chat: Path, limit: str = "", before: tuple[str, ...] = ()) -> tuple[list[int], int, list[str]]:
+    """Appends until it fails and then some: the ids acknowledged, the number of answers, the reasons given."""
+    command = [*before, sys.executable, "-c", FILLING.format(limit=limit), str(chat)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": HERE})
+    assert not done.returncode, done.stderr
+    ids, answers, whys = orjson.loads(done.stdout.splitlines()[-1])
+    return ids, answers, whys
+
+
+@pytest.mark.rule("6")
+def test_a_file_at_its_size_limit_poisons_and_a_new_opening_goes_on(tmp_path: Path) -> None:
+    chat = folder(tmp_path / "chat")
+    ids, answers, whys = fill(chat, FILE_LIMIT)
+    assert 1000 == answers, "everyone is answered"
+    assert [str(StoreError(str(next((chat / "main").iterdir())), errno.EFBIG, os.strerror(errno.EFBIG)))] == whys
+    disk = RealDisk(chat)
+    assert ids == [record.i for record in messages_of(disk)], "what was acknowledged is there, and nothing else"
+    assert 50_123 == disk.length(f"main/{disk.names('main')[0]}"), "a short write left a torn line"
+    again = reopen(disk)
+    assert (Logging(len(ids), 1, 1),) == again.append(Entry("user", "goes on"))
+    assert "goes on" == messages_of(disk)[-1].text
+
+
+@pytest.mark.rule("6")
+def test_a_full_disk_poisons_and_what_was_acknowledged_is_on_it(tmp_path: Path) -> None:
+    chat = tmp_path / "chat"
+    chat.mkdir()
+    copy = tmp_path / "copy"
+    script = f'mount -t tmpfs -o size=128k none "{chat}" && mkdir "{chat}/main" && "$@" && cp -r "{chat}" "{copy}"'
+    inside = ("unshare", "-m", "sh", "-c", script, "sh")
+    if not shutil.which("unshare") or subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system is not permitted here")
+    shutil.rmtree(copy)
+    ids, answers, whys = fill(chat, before=inside)
+    assert 1000 == answers
+    assert 1 == len(whys)
+    assert f"{os.strerror(errno.ENOSPC)} (errno {errno.ENOSPC})" in whys[0]
+    assert ids == [record.i for record in messages_of(RealDisk(copy))]
+    assert len(ids) > 100

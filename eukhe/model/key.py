@@ -1,6 +1,7 @@
 """Keys of messages: the same key is logged once. Pure: no clock, disk or threads.
 
-A text that is split into n messages has n keys, `key#1/n` to `key#n/n`, so that each piece is logged once. D2.
+A text that is split into n messages has n keys, `key#1/n` to `key#n/n`, so that each piece is logged once. A
+piece may also come by itself under its own key, as in an export; then it is logged as it comes. D2.
 """
 
 import re
