@@ -1,0 +1,14 @@
+"""After any history every merged line of the compaction view is built."""
+
+import pytest
+from hypothesis import given
+
+from laws.history import History, histories
+from laws.words import summarized
+
+
+@pytest.mark.rule("18", "33")
+@given(histories())
+def test_every_merged_line_of_the_compaction_view_is_built(history: History) -> None:
+    for _, event, owner in history.play():
+        assert (event, True) == (event, summarized(owner.chat.compaction_view.parts(), owner.sizes))

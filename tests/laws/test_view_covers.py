@@ -1,0 +1,14 @@
+"""After any history of events the view covers the messages 0 to T - 1: each once, without a gap, oldest first."""
+
+import pytest
+from hypothesis import given
+
+from laws.history import History, histories
+from laws.words import tiles
+
+
+@pytest.mark.rule("14")
+@given(histories())
+def test_the_view_covers_the_whole_chat_after_each_event(history: History) -> None:
+    for _, event, owner in history.play():
+        assert (event, True) == (event, tiles(owner.chat.view.parts(), owner.chat.t))
