@@ -25,8 +25,9 @@ LAYER_OF = {
     "eukhe.actors.ports": "words",
     "eukhe.actors.messages": "words",
     "eukhe.actors.behaviour": "words",
-    "eukhe.actors.opening": "readers",
+    "eukhe.actors.log_files": "readers",
     "eukhe.actors.archive": "readers",
+    "eukhe.actors.opening": "opening",
     "eukhe.actors.host": "hosts",
     "eukhe.actors.threads": "hosts",
     "eukhe.world": "world",
@@ -43,12 +44,13 @@ MAY_IMPORT = {
     "words": {"base", "model"},
     "readers": {"base", "model", "words"},
     "behaviours": {"base", "model", "words", "readers"},
+    "opening": {"base", "model", "words", "readers", "behaviours"},
     "hosts": {"base", "model", "words", "readers", "behaviours"},
     "world": {"base", "model", "words"},
-    "sim": {"base", "model", "words", "readers", "behaviours", "hosts"},
+    "sim": {"base", "model", "words", "readers", "behaviours", "opening", "hosts"},
     "worker": {"base", "model", "words", "world"},
-    "root": {"base", "model", "words", "readers", "behaviours", "hosts", "world", "cli"},
-    "cli": {"base", "model", "words", "readers", "world", "sim", "root", "demo"},
+    "root": {"base", "model", "words", "readers", "behaviours", "opening", "hosts", "world", "cli"},
+    "cli": {"base", "model", "words", "readers", "opening", "world", "sim", "root", "demo"},
     "program": {"cli"},
     "demo": {"base"},
 }
@@ -112,7 +114,8 @@ def breaches(root: Path = ROOT) -> list[Breach]:
     """Every breach below root/eukhe, by file and line."""
     files = {module_of(path, root): path for path in sorted((root / "eukhe").rglob("*.py"))}
     trees = {module: ast.parse(path.read_text(), str(path)) for module, path in files.items()}
-    imports = {module: list(_imports(module, tree, set(files))) for module, tree in trees.items()}
+    known = {name for module in files for name in _with_packages(module)}
+    imports = {module: list(_imports(module, tree, known)) for module, tree in trees.items()}
     found = [
         Breach(str(path.relative_to(root)), line, rule)
         for module, path in files.items()
@@ -126,6 +129,12 @@ def module_of(path: Path, root: Path) -> str:
     """The dotted name of a file."""
     names = path.relative_to(root).with_suffix("").parts
     return ".".join(names[:-1] if names[-1] == "__init__" else names)
+
+
+def _with_packages(module: str) -> list[str]:
+    """A module's name and those of the packages that it lies in, which are loaded before it."""
+    parts = module.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
 def layer_of(module: str) -> str | None:
@@ -208,9 +217,7 @@ def _heavy(imports: dict[str, list[Import]]) -> Iterator[tuple[str, int, str]]:
                 continue
             if name.partition(".")[0] in HEAVY_PACKAGES:
                 yield module, line, f"{LIGHT_MODULE} loads {module}, so it may import {name} only in a function"
-            # A module's packages are loaded before it.
-            parts = name.split(".")
-            waiting += [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+            waiting += _with_packages(name)
 
 
 def main() -> int:

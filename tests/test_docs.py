@@ -1,0 +1,139 @@
+"""The pages that tools write: what stands in them, and that drift is found."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import docs_cli
+import pytest
+import rules
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def plant(root: Path, name: str, text: str) -> Path:
+    """Writes a file of a made-up project, and the packages that it lies in."""
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def exit_code(tool: str, root: Path, *flags: str) -> tuple[int, str]:
+    """Runs a tool as the gate does. Its exit code and what it printed."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / tool, "--root", root, *flags], capture_output=True, text=True, check=False
+    )
+    assert "" == done.stderr
+    return done.returncode, done.stdout
+
+
+TABLE = """
+[[section]]
+name = "The log"
+[[section.rule]]
+id = "1"
+says = "One."
+code = ["eukhe/store.py:Store.append"]
+[[section.rule]]
+id = "2"
+says = "Two."
+code = ["eukhe/store.py:LIMIT", "eukhe/store.py:Store"]
+[[section.rule]]
+id = "3"
+says = "Three."
+[[section.rule]]
+id = "4"
+says = "Four."
+by = ["1", "2"]
+[[section.rule]]
+id = "D1"
+says = "Five."
+absent = "Nothing of the kind is called."
+"""
+STORE = "LIMIT: int = 1\nclass Store:\n    def append(self): ...\n"
+TESTS = """
+import pytest
+pytestmark = [pytest.mark.slow, pytest.mark.rule("D1")]
+@pytest.mark.rule("1")
+def test_a(): ...
+class TestB:
+    @pytest.mark.slow
+    @pytest.mark.rule("1")
+    def test_b(self): ...
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    plant(tmp_path, "docs/rules.toml", TABLE)
+    plant(tmp_path, "eukhe/store.py", STORE)
+    plant(tmp_path, "tests/test_a.py", TESTS)
+    return tmp_path
+
+
+def test_the_page_of_rules_names_code_tests_and_status(project: Path) -> None:
+    assert (0, "") == exit_code("rules.py", project)
+    page = (project / "docs/memory.md").read_text()
+    assert "2 held, 2 code only, 1 not yet.\n" in page
+    assert "**1** *(held)* One.\n- Code: `eukhe/store.py:Store.append`\n" in page
+    assert "- Tests: `tests/test_a.py::test_a`, `tests/test_a.py::test_b`\n" in page
+    assert "**2** *(code only)* Two.\n" in page
+    assert "**3** *(not yet)* Three.\n" in page
+    assert "**4** *(code only)* Four.\n- Follows from 1, 2.\n" in page
+    assert "**D1** *(held)* Five.\n- Nothing of the kind is called.\n- Tests: `tests/test_a.py`\n" in page
+
+
+def test_a_page_as_it_would_be_written_is_no_drift(project: Path) -> None:
+    assert 0 == exit_code("rules.py", project)[0]
+    assert (0, "") == exit_code("rules.py", project, "--check")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        ("tests/test_a.py", 'rule("1")', 'rule("74")', "tests/test_a.py::test_a: marks 74, which is no rule"),
+        ("tests/test_a.py", 'rule("1")', 'rule("3")', "rule 3 is held by tests/test_a.py::test_a, but no code is"),
+        ("tests/test_a.py", "test_a", "test_other", "docs/memory.md: not as tools/rules.py writes it"),
+        ("eukhe/store.py", "append", "add", "rule 1 is said to be kept by eukhe/store.py:Store.append, which is not"),
+        ("eukhe/store.py", "LIMIT", "MOST", "rule 2 is said to be kept by eukhe/store.py:LIMIT, which is not there"),
+        ("docs/rules.toml", "store.py:Store.", "gone.py:Store.", "eukhe/gone.py:Store.append, which is not there"),
+        ("docs/rules.toml", 'by = ["1", "2"]', 'by = ["1", "9"]', "rule 4 is said to follow from 9, which is no"),
+        ("docs/rules.toml", "Two.", "Too.", "docs/memory.md: not as tools/rules.py writes it"),
+        ("docs/memory.md", "Two.", "Too.", "docs/memory.md: not as tools/rules.py writes it"),
+    ],
+)
+def test_drift_of_the_rules_is_found(project: Path, name: str, old: str, new: str, problem: str) -> None:
+    assert 0 == exit_code("rules.py", project)[0]
+    file = project / name
+    file.write_text(file.read_text().replace(old, new))
+    code, printed = exit_code("rules.py", project, "--check")
+    assert 1 == code
+    assert problem in printed
+
+
+def test_the_table_has_every_rule_once() -> None:
+    ids = [rule.id for section in rules.sections_of(ROOT) for rule in section.rules]
+    numbers = [str(number) for number in range(1, 72)]
+    assert [*numbers, *(f"D{n}" for n in range(1, 17)), *(f"F{n}" for n in range(1, 4))] == ids
+
+
+# --- the page of commands ---
+
+
+def test_the_page_of_commands_is_checked_for_drift(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    assert 1 == exit_code("docs_cli.py", tmp_path, "--check")[0]
+    assert (0, "") == exit_code("docs_cli.py", tmp_path)
+    assert (0, "") == exit_code("docs_cli.py", tmp_path, "--check")
+    page = tmp_path / "docs/cli.md"
+    page.write_text(page.read_text().replace("config get", "config show"))
+    assert 1 == exit_code("docs_cli.py", tmp_path, "--check")[0]
+
+
+def test_the_page_of_commands_has_options_keys_and_settings() -> None:
+    page = docs_cli.page()
+    assert "## `eukhe config set`\n\n    eukhe config set [OPTIONS] KEY [VALUE]\n" in page
+    assert "| `--unset` | Take the setting out of the file. |" in page
+    assert "| `[].source` | `default`, `file`, `environment NAME` or `flag --NAME` |" in page
+    assert "| `memory.search` |" in page
