@@ -20,6 +20,7 @@ from eukhe.model.scan import (
     MainScan,
     Problem,
     Read,
+    accepted,
     labels,
     lines,
     missing,
