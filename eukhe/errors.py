@@ -96,4 +96,8 @@ class NotFoundError(ExpectedError):
 
 
 class Bug(EukheError):
-    """A fault of eukhe itself: said with its last messages, and the owner stops cleanly."""
+    """A fault of eukhe itself; the owner stops cleanly. `told`: all there is to say, for owner.log."""
+
+    def __init__(self, what: str, told: str = "") -> None:
+        super().__init__(what)
+        self.told = told

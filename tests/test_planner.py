@@ -90,6 +90,16 @@ def test_a_line_counts_as_built_once_it_is_on_disk() -> None:
     assert actor.chat.settled
 
 
+def test_a_merge_of_free_nodes_is_ordered_once_they_can_be_read_from_the_disk() -> None:
+    actor = planner(node=300)
+    effects = [effect for t in range(4) for effect in actor.receive(Logged(t, (SHORT,)), 0)]
+    free = (Part(0, 0), Part(0, 1), Part(1, 0), Part(0, 2), Part(0, 3), Part(1, 1))
+    assert [FreeNode(part) for part in free] == written(effects)
+    assert {} == orders(effects)
+    assert {} == orders(actor.receive(Written(free[:-1], 0), 0))
+    assert [Part(2, 0)] == list(orders(actor.receive(Written(free[-1:], 0), 0)))
+
+
 def test_a_line_of_a_call_that_is_not_wanted_any_more_is_dropped() -> None:
     actor = planner()
     call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]

@@ -15,6 +15,7 @@ from eukhe.actors.messages import (
     BuildDone,
     BuildFailed,
     FreeNode,
+    IndexLost,
     Logged,
     Msg,
     Ping,
@@ -60,6 +61,8 @@ class Planner:
         self.backlog: deque[int] = deque()  # sizes of messages that wait for the ones before them
         self.busy: dict[int, tuple[Part, str]] = {}  # call -> its node, its compactor
         self.unsynced: dict[Part, int] = {}  # lines on their way to the disk, their bytes
+        self.early: set[Part] = set()  # nodes that count as built before they are on disk: they can be made again
+        self.held: list[StartBuild] = []  # orders whose source is one of these, to be read from the disk
         self.settling: list[Settle] = []
         self.call = 0
         self.model_calls = 0
@@ -93,6 +96,9 @@ class Planner:
             case Poisoned(why):
                 self.poisoned = self.last_error = why
                 return self._work()
+            case IndexLost(why):
+                self.last_error = why
+                return []
             case Ping(reply_to, ticket):
                 return [Tell(reply_to, Pong(ticket)), *self._begin(), *self._work()]
             case Sync(reply_to, ticket):
@@ -101,6 +107,10 @@ class Planner:
 
     def _begin(self) -> list[Effect]:
         free, self.lost_free = self.lost_free, ()
+        return self._write_free(free)
+
+    def _write_free(self, free: Sequence[Part]) -> list[Effect]:
+        self.early.update(free)
         return _write([FreeNode(part) for part in free])
 
     def _work(self) -> list[Effect]:
@@ -125,7 +135,6 @@ class Planner:
         return bool(self.busy or self.unsynced)
 
     def _orders(self) -> list[Effect]:
-        orders: list[Effect] = []
         for part in self.chat.queue():
             if self.builds_left is not None:
                 if self.builds_left == 0:
@@ -134,14 +143,27 @@ class Planner:
             self.call += 1
             compactor = self.idle.pop()
             self.busy[self.call] = part, compactor
-            orders.append(Tell(compactor, StartBuild(self.call, part)))
             self.chat.start(part)
+            self.held.append(StartBuild(self.call, part))
+        return self._release()
+
+    def _release(self) -> list[Effect]:
+        """The orders whose sources are on disk, where the compactors read them."""
+        if not self.held:
+            return []
+        held, self.held = self.held, []
+        orders: list[Effect] = []
+        for order in held:
+            if self.early and order.part.level and not self.early.isdisjoint(order.part.halves):
+                self.held.append(order)
+            else:
+                orders.append(Tell(self.busy[order.call][1], order))
         return orders
 
     def _message(self, size: int) -> list[Effect]:
         batch, free = self.chat.logged(size)
         self.step += 1
-        effects = self._batch(batch) + _write([FreeNode(part) for part in free])
+        effects = self._batch(batch) + self._write_free(free)
         if self.chat.t - self.checkpoint_t >= CHECKPOINT_MESSAGES:
             effects.append(self._checkpoint())
         return effects
@@ -166,7 +188,8 @@ class Planner:
         if not self._ended(failed.call) or not self.chat.failed(part, size(failed.fallback)):
             return []
         # Made of its input alone, so it could be made again: it counts before it is on disk.
-        return _write([node(part, failed.fallback), *map(FreeNode, self.chat.free_above(part))])
+        self.early.add(part)
+        return [*_write([node(part, failed.fallback)]), *self._write_free(self.chat.free_above(part))]
 
     def _ended(self, call: int) -> bool:
         """Whether a call was still wanted; its compactor is free."""
@@ -178,12 +201,13 @@ class Planner:
 
     def _written(self, nodes: tuple[Part, ...]) -> list[Effect]:
         free: list[Part] = []
+        self.early.difference_update(nodes)
         for part in nodes:
             bytes_ = self.unsynced.pop(part, None)
             if bytes_ is not None and self.chat.built(part, bytes_):
                 self.step += 1
                 free += self.chat.free_above(part)
-        return _write([FreeNode(part) for part in free])
+        return [*self._write_free(free), *self._release()]
 
     def _settled(self) -> list[Effect]:
         effects = self._batch(self.chat.take()) if any(asked.take for asked in self.settling) else []

@@ -14,7 +14,7 @@ from eukhe.limits import KEY_BYTES_MAX
 from eukhe.model.image import image_mark, with_images
 from eukhe.model.key import piece_key, piece_of
 from eukhe.model.record import KINDS, MessageRecord, message
-from eukhe.model.text import clean, clip, size, split
+from eukhe.model.text import clean, pieces, size
 
 _NO_IMAGES: Final[Mapping[str, bytes]] = {}
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
@@ -40,7 +40,7 @@ class Intake:
         text, images = clean(entry.text), _NO_IMAGES
         if entry.images:
             text, images = with_images(text, entry.images)
-        texts = [clip(text)] if entry.kind == "echo" else split(text)
+        texts = pieces(entry.kind, text)
         date = entry.date or now
         if entry.key is None:
             return self._new(entry.kind, texts, [None] * len(texts), date, images)

@@ -64,7 +64,7 @@ class Edge:
                 raise TimeoutError(f"no answer within {wait_s} s") from None
             if isinstance(message, OwnerFailed):
                 if not even_failed:
-                    raise Bug(message.why)
+                    raise _bug(message.why)
                 continue
             self.early[message.ticket] = message  # type: ignore[attr-defined]  # the edge is sent answers alone
         return self.early.pop(ticket)
@@ -108,7 +108,7 @@ class Threads:
                 actor.stop()
         assert isinstance(ended, Ended)
         if ended.why:
-            raise Bug(ended.why)
+            raise _bug(ended.why)
 
     def tell(self, to: str, message: Msg) -> None:
         """Puts a message into a mailbox. An actor that has stopped gets none: whoever stopped it wants nothing more."""
@@ -131,6 +131,10 @@ class Threads:
 
     def cancel_timer(self, owner: str, name: str) -> None:
         self.timers.cancel((owner, name))
+
+
+def _bug(told: str) -> Bug:
+    return Bug(told.partition("\n")[0], told)
 
 
 class Timers:

@@ -13,6 +13,13 @@ GROUPS: Final[dict[str, str]] = {
 }
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "chat view": ("eukhe.cli.chat_view", "Every line of the view."),
+    "chat status": ("eukhe.cli.chat_status", "How large the memory is, and what it is at."),
+    "chat zoom": ("eukhe.cli.chat_zoom", "Open a line of the memory, down to the message."),
+    "chat date": ("eukhe.cli.chat_date", "When a message was said."),
+    "chat import sessions": ("eukhe.cli.chat_import_sessions", "Sessions of other agents, files or folders."),
+    "chat export": ("eukhe.cli.chat_export", "Every message, for another home or for reading."),
+    "memory build": ("eukhe.cli.memory_build", "Build every line that can be built now."),
     "config list": ("eukhe.cli.config_list", "Every setting, its value and its source."),
     "config get": ("eukhe.cli.config_get", "One setting's value."),
     "config set": ("eukhe.cli.config_set", "Change one setting, or take it back with --unset."),

@@ -42,7 +42,7 @@ def image_mark(name: str) -> str:
 def with_images(text: str, images: Iterable[bytes]) -> tuple[str, dict[str, bytes]]:
     """The text with a line at its end for each image, and what is to be stored: the bytes by the file's name.
 
-    One that can't be stored says so in its line.
+    One that can't be stored says so in its line; one that the text names already gets none.
     """
     lines = [text] if text else []
     files: dict[str, bytes] = {}
@@ -54,5 +54,6 @@ def with_images(text: str, images: Iterable[bytes]) -> tuple[str, dict[str, byte
         else:
             name = f"{hashlib.sha256(data).hexdigest()}.{type_}"
             files[name] = data
-            lines.append(image_mark(name))
+            if image_mark(name) not in text:
+                lines.append(image_mark(name))
     return "\n".join(lines), files

@@ -96,3 +96,8 @@ def split(text: str) -> list[str]:
         at = end
     pieces.append(text[at:])
     return pieces
+
+
+def pieces(kind: str, text: str) -> list[str]:
+    """The texts of the messages that a clean text becomes: a tool's result is clipped, another long one split."""
+    return [clip(text)] if kind == "echo" else split(text)

@@ -1,0 +1,38 @@
+"""`eukhe chat date`."""
+
+from datetime import datetime
+
+import click
+
+from eukhe.cli.command import Command, Given
+from eukhe.cli.output import emit, emit_json
+from eukhe.cli.reading import reading
+from eukhe.errors import NotFoundError
+
+JSON_KEYS = {"id": "the message", "date": "when it was said, `2026-10-05 09:32:11 +02:00`"}
+
+
+@click.command(cls=Command, json_keys=JSON_KEYS)
+@click.argument("id", type=int)
+@click.pass_obj
+def command(given: Given, id: int, as_json: bool) -> None:
+    """Print when message ID was said."""
+    with reading(given) as memory:
+        record = memory.archive.message(id) if 0 <= id < memory.chat.t else None
+    if record is None:
+        raise NotFoundError(f"No message {id}.")
+    date = date_text(record.date)
+    if as_json:
+        emit_json({"id": id, "date": date})
+    else:
+        emit(date)
+
+
+def date_text(date: str) -> str:
+    """A log's date as people read it: `2026-10-05 09:32:11 +02:00`. One that is none stays as it is."""
+    try:
+        moment = datetime.fromisoformat(date)
+    except ValueError:
+        return date
+    offset = moment.strftime("%z")
+    return f"{moment:%Y-%m-%d %H:%M:%S}" + (f" {offset[:-2]}:{offset[-2:]}" if offset else "")

@@ -1,0 +1,102 @@
+"""`eukhe chat import sessions`."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from eukhe.cli.command import Command, Given
+from eukhe.cli.config_list import settings_of
+from eukhe.cli.importing import Counts, Importer
+from eukhe.cli.output import emit, emit_json, path_text, progress, say
+from eukhe.cli.owner import Owner, own
+from eukhe.cli.reading import logs_progress, tell_problems
+from eukhe.limits import SKIPPED_SHOWN
+from eukhe.world.transcripts import Plan, Said, Unreadable, plan, read
+
+JSON_KEYS = {
+    "sessions": "how many sessions the files tell",
+    "messages": "how many messages came into the chat",
+    "known": "how many were there already",
+    "repeated": "how many were left out: long texts that had been said before, word for word",
+    "skipped[].path": "a file of which something could not be read",
+    "skipped[].line": "its line, from 1; null where it is the file itself",
+    "skipped[].why": "what is wrong with it",
+}
+
+
+class Imported(NamedTuple):
+    """What an import did."""
+
+    sessions: int
+    counts: Counts
+    skipped: list[Unreadable]
+
+
+@click.command(cls=Command, json_keys=JSON_KEYS)
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.pass_obj
+def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
+    """Bring the sessions in PATHS into the chat: files or folders, told apart by what is in them.
+
+    Each message comes in once, however often its file is imported; a file that has grown adds what is new. The files
+    are only read. With an offline line writer the memory is built on the way.
+    """
+    settings = settings_of(given)
+    with _planned(paths) as planned, ExitStack() as stack:
+        reading = stack.enter_context(logs_progress())
+        owner = stack.enter_context(own(given.home, settings, reading=reading))
+        tell_problems(owner.opened)
+        imported = import_sessions(owner, planned)
+    if as_json:
+        emit_json(_json(imported))
+    else:
+        _tell(imported)
+
+
+def import_sessions(owner: Owner, planned: Plan) -> Imported:
+    """Brings all that was planned into the chat, with a bar; the lines that are due are built."""
+    importer = Importer(owner)
+    skipped = [Unreadable(path_text(path), 0, why) for path, why in planned.skipped]
+    with progress("importing, bytes", planned.bytes_to_read) as bar:
+        for item in read(planned, bar.advance):
+            if isinstance(item, Said):
+                importer.take(item)
+            else:
+                skipped.append(item)
+        counts = importer.finish()
+        owner.settle(lambda status: None, take=False)
+    return Imported(planned.sessions, counts, skipped)
+
+
+@contextmanager
+def _planned(paths: Sequence[Path]) -> Iterator[Plan]:
+    with ExitStack() as stack:
+        with progress("looking through the files, bytes") as bar:
+            planned = stack.enter_context(plan(paths, bar.advance))
+        yield planned
+
+
+def _json(imported: Imported) -> dict[str, Any]:
+    return {
+        "sessions": imported.sessions,
+        "messages": imported.counts.logged,
+        "known": imported.counts.known,
+        "repeated": imported.counts.repeated,
+        "skipped": [{"path": item.path, "line": item.line or None, "why": item.why} for item in imported.skipped],
+    }
+
+
+def _tell(imported: Imported) -> None:
+    for item in imported.skipped[:SKIPPED_SHOWN]:
+        where = f"{item.path}:{item.line}" if item.line else item.path
+        say(f"skipped {where}: {item.why}")
+    if len(imported.skipped) > SKIPPED_SHOWN:
+        say(f"and {len(imported.skipped) - SKIPPED_SHOWN} more skipped; --json lists all")
+    counts = imported.counts
+    emit(
+        f"{imported.sessions} sessions: {counts.logged} messages came in, {counts.known} were there already, "
+        f"{counts.repeated} long repeats were left out, {len(imported.skipped)} parts were skipped"
+    )

@@ -1,0 +1,58 @@
+"""`eukhe memory build`."""
+
+from typing import Any
+
+import click
+
+from eukhe.actors.messages import Status
+from eukhe.cli.command import Command, Given
+from eukhe.cli.config_list import settings_of
+from eukhe.cli.output import emit, emit_json, progress
+from eukhe.cli.owner import Owner, own
+from eukhe.cli.reading import logs_progress, tell_problems
+
+JSON_KEYS = {
+    "built": "how many lines were built",
+    "calls": "how many calls of the model that took",
+    "unsummarized": "lines of the view that are still not built",
+    "viewBytes": "bytes of the view",
+}
+
+
+@click.command(cls=Command, json_keys=JSON_KEYS)
+@click.option("--limit-calls", type=click.IntRange(min=0), metavar="N", help="Order at most N lines of the model.")
+@click.pass_obj
+def command(given: Given, limit_calls: int | None, as_json: bool) -> None:
+    """Build every line that can be built now, then merge the view where that is due."""
+    settings = settings_of(given)
+    with logs_progress() as reading, own(given.home, settings, builds=limit_calls, reading=reading) as owner:
+        tell_problems(owner.opened)
+        done = build(owner)
+    if as_json:
+        emit_json(done)
+    else:
+        emit(
+            f"{done['built']} lines built with {done['calls']} calls of {settings.text('memory.model')}; "
+            f"the view has {done['viewBytes']} bytes, {done['unsummarized']} of its lines are not built"
+        )
+
+
+def build(owner: Owner) -> dict[str, Any]:
+    """Builds, with a bar over the chat's messages."""
+    before = owner.status()
+    with progress("building, view lines", before.unsummarized) as bar:
+        left = before.unsummarized
+
+        def moved(status: Status) -> None:
+            nonlocal left
+            bar.advance(left - status.unsummarized)
+            left = status.unsummarized
+
+        settled = owner.settle(moved, take=True)
+    after = owner.status()
+    return {
+        "built": after.nodes - owner.nodes_at_start,
+        "calls": settled.calls,
+        "unsummarized": settled.left,
+        "viewBytes": after.view_bytes,
+    }

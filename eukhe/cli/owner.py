@@ -1,0 +1,152 @@
+"""The owner of a chat in this process: every part is made here and given to the others.
+
+The lock first, then the logs are read and mended, then the actors start. At the end they finish what they were told,
+and stop in reverse; what was acknowledged is on disk whatever happens in between.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from eukhe.actors.archive import Archive
+from eukhe.actors.behaviour import Behaviour
+from eukhe.actors.compactor import Compactor
+from eukhe.actors.index import IndexActor
+from eukhe.actors.messages import (
+    Append,
+    AppendDone,
+    AppendFailed,
+    AskStatus,
+    Entry,
+    Logging,
+    Settle,
+    Settled,
+    SettleFailed,
+    Status,
+    Sync,
+    Synced,
+)
+from eukhe.actors.opening import Opened, open_chat
+from eukhe.actors.planner import Planner
+from eukhe.actors.store import Store
+from eukhe.actors.threads import EDGE, Threads
+from eukhe.errors import Bug, ExpectedError
+from eukhe.limits import STATUS_EVERY_S
+from eukhe.world.clock import RealClock
+from eukhe.world.config import Settings
+from eukhe.world.disk import RealDisk
+from eukhe.world.home import make_home
+from eukhe.world.index import SqliteIndex
+from eukhe.world.lock import ChatLock
+from eukhe.world.workers import OfflineWorkers
+
+OWNER_LOG = "owner.log"
+
+
+class AppendRefused(ExpectedError):
+    """The store took nothing of an order; str() is its reason."""
+
+
+class Owner:
+    """What a command may ask of the actors. `opened`: how the chat was found; `archive`, `index`: what is committed."""
+
+    def __init__(self, system: Threads, opened: Opened, index: SqliteIndex, archive: Archive, nodes: int) -> None:
+        self.edge = system.edge
+        self.opened = opened
+        self.archive = archive
+        self.index = index
+        self.nodes_at_start = nodes
+
+    def send(self, entries: Sequence[Entry]) -> int:
+        """Orders texts to be logged; the ticket under which `logged` gives the answer."""
+        ticket = self.edge.ticket()
+        self.edge.tell("store", Append(tuple(entries), EDGE, ticket))
+        return ticket
+
+    def logged(self, ticket: int) -> tuple[Logging, ...]:
+        """Waits until an order's texts are on disk. AppendRefused where they will not be."""
+        match self.edge.answer(ticket):
+            case AppendDone(_, entries):
+                return entries
+            case AppendFailed(_, why):
+                raise AppendRefused(why)
+        raise Bug("an append was answered by something else")
+
+    def commit_index(self) -> None:
+        """Waits until `archive` and `index` know all that is on disk."""
+        assert isinstance(self.edge.ask("index", Sync), Synced)
+
+    def status(self) -> Status:
+        status = self.edge.ask("planner", AskStatus)
+        assert isinstance(status, Status)
+        return status
+
+    def settle(self, moved: Callable[[Status], None], *, take: bool) -> Settled:
+        """Waits until all that can be built is built; `moved` hears now and then how far it is.
+
+        `take`: then the batch, where one is due (D12).
+        """
+        ticket = self.edge.ticket()
+        self.edge.tell("planner", Settle(EDGE, ticket, take))
+        while True:
+            try:
+                answer = self.edge.answer(ticket, STATUS_EVERY_S)
+                break
+            except TimeoutError:
+                moved(self.status())
+        moved(self.status())
+        match answer:
+            case Settled():
+                return answer
+            case SettleFailed(_, why):
+                raise AppendRefused(why)
+        raise Bug("settling was answered by something else")
+
+
+@contextmanager
+def own(
+    home: Path, settings: Settings, *, builds: int | None = None, reading: Callable[[int, int], None] | None = None
+) -> Iterator[Owner]:
+    """The chat of a home, owned while the block runs; made where there is none yet.
+
+    `builds`: how many lines may be ordered of the model, None for no limit. `reading` hears how many bytes of how
+    many were read where the logs are read anew. HomeError, ChatLockedError, LogDamagedError, StoreError.
+    """
+    chat = make_home(home)
+    with ExitStack() as stack:
+        stack.enter_context(ChatLock(chat))
+        disk = stack.enter_context(closing(RealDisk(chat)))
+        index = stack.enter_context(closing(SqliteIndex(chat / "index.db")))
+        opened = open_chat(disk, index, settings.chat_limits(), owner=True, progress=reading)
+        if opened.damage is not None:
+            raise opened.damage
+        nodes = opened.chat.built_nodes.count
+        stores_index = stack.enter_context(closing(SqliteIndex(chat / "index.db")))
+        commands_index = stack.enter_context(closing(SqliteIndex(chat / "index.db")))
+        model = settings.text("memory.model")
+        assert model is not None
+        clock = RealClock()
+        names = [f"compactor-{k}" for k in range(opened.chat.limits.jobs)]
+        makers: dict[str, Callable[[], Behaviour]] = {
+            "index": lambda: IndexActor(disk, index),
+            "store": lambda: Store(opened.start, clock, stores_index, Archive(disk, stores_index)),
+            **{name: lambda name=name: Compactor(name, model) for name in names},  # type: ignore[misc]
+            "planner": lambda: Planner(opened.chat, names, free=opened.free, builds=builds, paced=True),
+        }
+        system = Threads(makers, disk, clock, OfflineWorkers())
+        try:
+            try:
+                system.begin()
+                yield Owner(system, opened, commands_index, Archive(disk, commands_index), nodes)
+            finally:
+                system.end()
+        except Bug as bug:
+            _note(home, bug)
+            raise
+
+
+def _note(home: Path, bug: Bug) -> None:
+    """Writes a crash to owner.log."""
+    stamp = RealClock().local().isoformat(timespec="seconds")
+    with (home / OWNER_LOG).open("a", encoding="utf-8") as log:
+        log.write(f"{stamp} {bug.told or bug}\n")

@@ -1,0 +1,109 @@
+"""The chat of a home, for reading. Nothing in it is changed, and no owner is needed.
+
+Where no process owns the chat, the lock is taken for the moment in which index.db is mended; else what the index does
+not know yet is read from the logs, for this command alone.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from eukhe.actors.archive import Archive
+from eukhe.actors.opening import Opened, open_chat
+from eukhe.cli.command import Given
+from eukhe.cli.config_list import settings_of
+from eukhe.cli.output import progress, say
+from eukhe.errors import ChatLockedError, HomeError, IndexFailed, NotFoundError
+from eukhe.model.chat import Chat
+from eukhe.model.part import Part
+from eukhe.world.disk import RealDisk
+from eukhe.world.home import find_chat
+from eukhe.world.index import SqliteIndex
+from eukhe.world.index_reader import ReaderIndex
+from eukhe.world.lock import ChatLock, owner_pid
+
+INDEX_FILE = "index.db"
+
+
+class Memory(NamedTuple):
+    """`folder`: the chat's. `owner`: the process that owns it, if one does."""
+
+    folder: Path
+    opened: Opened
+    archive: Archive
+    owner: int | None
+
+    @property
+    def chat(self) -> Chat:
+        return self.opened.chat
+
+    def image(self, name: str) -> bytes | None:
+        """An image's bytes, None where its file is gone."""
+        try:
+            return (self.folder / "images" / name).read_bytes()
+        except OSError:
+            return None
+
+    def text(self, part: Part) -> str | None:
+        """A node's line; None where it is not built. A free node may be built and not yet logged."""
+        text = self.archive.node_text(part)
+        if text is None and part in self.opened.free:
+            sources = (self.text(half) for half in part.halves) if part.level else self.archive.source(part)
+            text = "\n".join(source for source in sources or () if source is not None)
+        return text
+
+
+@contextmanager
+def reading(given: Given) -> Iterator[Memory]:
+    """The memory. NotFoundError where the home has no chat, and whatever keeps it from being read."""
+    folder = find_chat(given.home)
+    if folder is None:
+        raise NotFoundError(f"{given.home}: there is no chat here yet; `eukhe chat import sessions PATH` begins one")
+    limits = settings_of(given).chat_limits()
+    with ExitStack() as stack:
+        disk = stack.enter_context(closing(RealDisk(folder)))
+        with ExitStack() as mending:
+            index, owner = _index(folder, mending)
+            stack.enter_context(closing(index))
+            if index.said:
+                say(index.said)
+            with logs_progress() as read:
+                opened = open_chat(disk, index, limits, owner=False, progress=read)
+        yield Memory(folder, opened, Archive(disk, index), owner)
+
+
+def _index(folder: Path, mending: ExitStack) -> tuple[SqliteIndex | ReaderIndex, int | None]:
+    """The index, with the lock where it may be mended, and the process that owns the chat."""
+    try:
+        mending.enter_context(ChatLock(folder))
+        return SqliteIndex(folder / INDEX_FILE), None
+    except ChatLockedError:
+        return ReaderIndex(folder / INDEX_FILE), owner_pid(folder)
+    except (HomeError, IndexFailed):
+        return ReaderIndex(folder / INDEX_FILE), None
+
+
+@contextmanager
+def logs_progress() -> Iterator[Callable[[int, int], None]]:
+    """A bar for the reading of logs, which shows only where there is much to read."""
+    with progress("reading the logs, bytes") as bar:
+        done = 0
+
+        def read(bytes_: int, total: int) -> None:
+            nonlocal done
+            bar.total(total)
+            bar.advance(bytes_ - done)
+            done = bytes_
+
+        yield read
+
+
+def tell_problems(opened: Opened) -> None:
+    """Says what is wrong in the files and costs something."""
+    for problem in opened.problems:
+        say(str(problem))
+    if opened.more:
+        say(f"and {opened.more} more; `eukhe chat verify` lists all")
+    if opened.damage is not None:
+        say(str(opened.damage))
