@@ -1,7 +1,5 @@
 """The gate's own checks: each breach, planted in a tree of its own, is found at its line; the project has none."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import check_files
@@ -9,26 +7,7 @@ import check_imports
 import check_numbers
 import check_words
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-
-
-def plant(root: Path, name: str, text: str) -> Path:
-    """Writes a file of a made-up project, and the packages that it lies in."""
-    file = root / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    return file
-
-
-def exit_code(tool: str, root: Path, *flags: str) -> tuple[int, str]:
-    """Runs a tool as the gate does. Its exit code and what it printed."""
-    done = subprocess.run(
-        [sys.executable, ROOT / "tools" / tool, "--root", root, *flags], capture_output=True, text=True, check=False
-    )
-    assert "" == done.stderr
-    return done.returncode, done.stdout
-
+from gate_kit import ROOT, exit_code, plant
 
 # --- who imports whom ---
 
