@@ -18,6 +18,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "chat zoom": ("eukhe.cli.chat_zoom", "Open a line of the memory, down to the message."),
     "chat date": ("eukhe.cli.chat_date", "When a message was said."),
     "chat import sessions": ("eukhe.cli.chat_import_sessions", "Sessions of other agents, files or folders."),
+    "chat verify": ("eukhe.cli.chat_verify", "Prove from the files that the memory is whole."),
     "chat export": ("eukhe.cli.chat_export", "Every message, for another home or for reading."),
     "memory build": ("eukhe.cli.memory_build", "Build every line that can be built now."),
     "config list": ("eukhe.cli.config_list", "Every setting, its value and its source."),

@@ -54,12 +54,18 @@ class Memory(NamedTuple):
         return text
 
 
-@contextmanager
-def reading(given: Given) -> Iterator[Memory]:
-    """The memory. NotFoundError where the home has no chat, and whatever keeps it from being read."""
+def find(given: Given) -> Path:
+    """The chat's folder. NotFoundError where the home has none."""
     folder = find_chat(given.home)
     if folder is None:
         raise NotFoundError(f"{given.home}: there is no chat here yet; `eukhe chat import sessions PATH` begins one")
+    return folder
+
+
+@contextmanager
+def reading(given: Given) -> Iterator[Memory]:
+    """The memory. NotFoundError where the home has no chat, and whatever keeps it from being read."""
+    folder = find(given)
     limits = settings_of(given).chat_limits()
     with ExitStack() as stack:
         disk = stack.enter_context(closing(RealDisk(folder)))

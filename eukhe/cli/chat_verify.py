@@ -1,0 +1,93 @@
+"""`eukhe chat verify`."""
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import click
+
+from eukhe.actors.log_files import LogFiles
+from eukhe.cli.command import Command, Given
+from eukhe.cli.output import emit, emit_json, progress, say
+from eukhe.cli.reading import INDEX_FILE, find
+from eukhe.errors import IndexFailed
+from eukhe.limits import EXIT_FAILED
+from eukhe.model.saved_view import VIEW_FILE
+from eukhe.model.scan import Problem, Read
+from eukhe.model.verify import Files, Verification
+from eukhe.world.disk import RealDisk
+from eukhe.world.index import SqliteIndex
+
+JSON_KEYS = {
+    "ok": "whether the chat is as it should be",
+    "messages": "how many messages were read",
+    "nodes": "how many lines of the tree were read",
+    "problems[].file": "a file of the chat's folder",
+    "problems[].line": "the line, from 1",
+    "problems[].offset": "its first byte",
+    "problems[].what": "what is wrong",
+}
+
+
+@click.command(cls=Command, json_keys=JSON_KEYS)
+@click.pass_obj
+def command(given: Given, as_json: bool) -> None:
+    """Read all of the chat anew, and prove that its files agree.
+
+    The ids, the sizes, each line's halves and its limit, the lines that need no model, the view as the merges give it,
+    view.json, the index. Nothing is changed. Exit 1 where something is wrong.
+    """
+    folder = find(given)
+    with ExitStack() as stack:
+        disk = stack.enter_context(closing(RealDisk(folder)))
+        tree, main = LogFiles(disk, "tree"), LogFiles(disk, "main")
+        view = disk.read(VIEW_FILE) if disk.length(VIEW_FILE) is not None else None
+        total = sum(disk.length(path) or 0 for path, _ in [*tree.files(), *main.files()])
+        bar = stack.enter_context(progress("reading, bytes", total))
+        verification = Verification(
+            _counted(main, bar.advance), _counted(tree, bar.advance), view, _index(folder, stack)
+        )
+        problems = [problem for problem in verification.problems() if _told(problem)]
+    if as_json:
+        rows = [{"file": p.file, "line": p.line, "offset": p.offset, "what": p.what} for p in problems]
+        emit_json(
+            {"ok": not problems, "messages": verification.messages, "nodes": verification.nodes, "problems": rows}
+        )
+    else:
+        for problem in problems:
+            emit(str(problem))
+        counts = f"{verification.messages} messages, {verification.nodes} lines, {verification.batches} batches"
+        emit(f"{counts}: {f'{len(problems)} things are wrong' if problems else 'all agree'}")
+    if problems:
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _told(problem: Problem) -> bool:
+    """Whether it counts; what is harmless is said in passing."""
+    if problem.harmless:
+        say(str(problem))
+    return not problem.harmless
+
+
+def _index(folder: Path, stack: ExitStack) -> SqliteIndex | None:
+    path = folder / INDEX_FILE
+    if not path.exists():
+        say(f"{path}: there is none; it is made when the chat is read")
+        return None
+    try:
+        return stack.enter_context(closing(SqliteIndex(path, read_only=True)))
+    except IndexFailed as error:
+        say(f"{error}; it is made anew when the chat is read")
+        return None
+
+
+def _counted(log: LogFiles, read_bytes: Callable[[int], None]) -> Files:
+    def counted(read: Read) -> Read:
+        def counting(offset: int, length: int) -> bytes:
+            data = read(offset, length)
+            read_bytes(len(data))
+            return data
+
+        return counting
+
+    return [(path, counted(read)) for path, read in log.files()]
