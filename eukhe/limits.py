@@ -57,7 +57,7 @@ SKIPPED_SHOWN: Final = 20  # unreadable parts that an import lists one by one
 # Settings (section 8)
 SETTLE_TIMEOUT_MS: Final = 20_000
 SETTLE_TIMEOUT_MS_MAX: Final = 600_000
-VIEW_BYTES_MAX: Final = 256_000  # the largest memory.viewBytes: what a view may take where it can't wait (D14)
+VIEW_BYTES_MAX: Final = DEADLINE_VIEW_BYTES_MAX  # the largest memory.viewBytes
 DAILY_USD_MAX: Final = 1_000_000
 SETTINGS_BYTES_MAX: Final = 1_000_000  # a larger settings.json is none
 

@@ -26,8 +26,13 @@ id = "4"
 says = "Four."
 by = ["1", "2"]
 [[section.rule]]
-id = "D1"
+id = "5"
 says = "Five."
+code = ["eukhe/store.py:LIMIT"]
+later = "the rest."
+[[section.rule]]
+id = "D1"
+says = "Six."
 absent = "Nothing of the kind is called."
 """
 STORE = "LIMIT: int = 1\nclass Store:\n    def append(self): ...\n"
@@ -54,13 +59,14 @@ def project(tmp_path: Path) -> Path:
 def test_the_page_of_rules_names_code_tests_and_status(project: Path) -> None:
     assert (0, "") == exit_code("rules.py", project)
     page = (project / "docs/memory.md").read_text()
-    assert "2 held, 2 code only, 1 not yet.\n" in page
+    assert "2 held, 1 in part, 2 code only, 1 not yet.\n" in page
     assert "**1** *(held)* One.\n- Code: `eukhe/store.py:Store.append`\n" in page
-    assert "- Tests: `tests/test_a.py::test_a`, `tests/test_a.py::test_b`\n" in page
+    assert "- Tests:\n  - `tests/test_a.py`: `test_a`, `test_b`\n" in page
     assert "**2** *(code only)* Two.\n" in page
     assert "**3** *(not yet)* Three.\n" in page
     assert "**4** *(code only)* Four.\n- Follows from 1, 2.\n" in page
-    assert "**D1** *(held)* Five.\n- Nothing of the kind is called.\n- Tests: `tests/test_a.py`\n" in page
+    assert "**5** *(in part)* Five.\n- Still to come: the rest.\n" in page
+    assert "**D1** *(held)* Six.\n- Nothing of the kind is called.\n- Tests:\n  - `tests/test_a.py`: all\n" in page
 
 
 def test_a_page_as_it_would_be_written_is_no_drift(project: Path) -> None:

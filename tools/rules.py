@@ -16,6 +16,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "docs/rules.toml"
 PAGE = "docs/memory.md"
+STATUSES = ("held", "in part", "code only", "not yet")
 
 HEAD = """\
 # The memory, rule by rule
@@ -45,19 +46,20 @@ All commands are in [cli.md](cli.md). The chat lies in `~/.eukhe/chat/`, as plai
     make full       # the same with many more examples
     make docs       # this page, from the table and the tests' marks
 
-A rule is *held* when code and tests are named below; *code only* when no test holds it; *not yet* when it waits for a
-part of eukhe that is not built.
+A rule is *held* when code and tests are named below, *in part* when something of it is still to come, *code only* when
+no test holds it, *not yet* when it waits for a part of eukhe that is not built.
 """
 
 
 class Rule(NamedTuple):
-    """A rule. `code`: `file:name`; `by`: rules it follows from; `absent`: why there is no code."""
+    """A rule. `code` as `file:name`; `by`: rules it follows from; `absent`: why no code; `later`: what is still open."""
 
     id: str
     says: str
     code: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     absent: str = ""
+    later: str = ""
 
 
 class Section(NamedTuple):
@@ -78,6 +80,7 @@ def sections_of(root: Path) -> list[Section]:
                     tuple(rule.get("code", ())),
                     tuple(rule.get("by", ())),
                     rule.get("absent", ""),
+                    rule.get("later", ""),
                 )
                 for rule in section["rule"]
             ),
@@ -159,10 +162,10 @@ def page(sections: list[Section], marks: dict[str, list[str]]) -> str:
     """docs/memory.md."""
     rules = {rule.id: rule for section in sections for rule in section.rules}
     status = {id_: _status(rule, rules, marks) for id_, rule in rules.items()}
-    counts = {word: list(status.values()).count(word) for word in ("held", "code only", "not yet")}
+    counts = {word: list(status.values()).count(word) for word in STATUSES}
     parts = [HEAD, ", ".join(f"{count} {word}" for word, count in counts.items()) + ".\n"]
     for section in sections:
-        parts.append(f"\n## {section.name}\n")
+        parts.append(f"## {section.name}\n")
         parts += [_entry(rule, status[rule.id], marks.get(rule.id, [])) for rule in section.rules]
     return "\n".join(parts)
 
@@ -170,9 +173,11 @@ def page(sections: list[Section], marks: dict[str, list[str]]) -> str:
 def _status(rule: Rule, rules: dict[str, Rule], marks: dict[str, list[str]]) -> str:
     if rule.by:
         below = {_status(rules[other], rules, marks) for other in rule.by}
-        return next(word for word in ("not yet", "code only", "held") if word in below)
+        return next(word for word in reversed(STATUSES) if word in below)
     if not rule.code and not rule.absent:
         return "not yet"
+    if rule.later:
+        return "in part"
     return "held" if rule.id in marks else "code only"
 
 
@@ -182,10 +187,15 @@ def _entry(rule: Rule, status: str, tests: list[str]) -> str:
         lines.append(f"- Follows from {', '.join(rule.by)}.")
     if rule.absent:
         lines.append(f"- {rule.absent}")
+    if rule.later:
+        lines.append(f"- Still to come: {rule.later}")
     if rule.code:
         lines.append(f"- Code: {', '.join(f'`{reference}`' for reference in rule.code)}")
     if tests:
-        lines.append(f"- Tests: {', '.join(f'`{test}`' for test in tests)}")
+        by_file: dict[str, list[str]] = {}
+        for file, _, name in (test.partition("::") for test in tests):
+            by_file.setdefault(file, []).append(f"`{name}`" if name else "all")
+        lines += ["- Tests:", *(f"  - `{file}`: {', '.join(names)}" for file, names in by_file.items())]
     return "\n".join(lines) + "\n"
 
 
