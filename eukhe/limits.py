@@ -93,7 +93,7 @@ EXIT_PIPE_CLOSED: Final = 141  # 128 and SIGPIPE's
 PROGRESS_LINE_S: Final = 5.0  # between two plain lines of progress, where there is no terminal to draw on
 CHECKPOINT_MESSAGES: Final = 4_096  # messages between two checkpoints of the planner's state
 
-# The line writer that needs no model (builtin/extract). Worths are points without a unit, compared with each other only.
+# The line writer that needs no model (builtin/extract). Worths are points without a unit, compared with each other.
 EXTRACT_KIND_WORTH: Final = {"user": 12, "note": 6, "work": 5, "eukhe": 5, "echo": 3, "tool": 3}
 EXTRACT_PLAIN_BOOST: Final = 4  # a clause like any other; the boosts below are measured against it
 EXTRACT_ERROR_BOOST: Final = 16  # an error, a failed test, a refusal

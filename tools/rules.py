@@ -52,7 +52,7 @@ no test holds it, *not yet* when it waits for a part of eukhe that is not built.
 
 
 class Rule(NamedTuple):
-    """A rule. `code` as `file:name`; `by`: rules it follows from; `absent`: why no code; `later`: what is still open."""
+    """A rule. `code` as `file:name`; `by`: rules it follows from; `absent`: why no code; `later`: what is open."""
 
     id: str
     says: str
