@@ -14,6 +14,7 @@ A last line without its LF counts like any other; its LF counts as read, since t
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -270,7 +271,7 @@ def _whole_records(
     """The whole records on a line that is none by itself."""
     number, offset, data = line
     at: list[int] = sorted(first for start in starts for first in _each(data, start))
-    for first, end in zip(at, [*at[1:], len(data)], strict=True):
+    for first, end in pairwise([*at, len(data)]):
         try:
             record = decode(data[first:end])
         except RecordError:
