@@ -18,7 +18,7 @@ HOSTS = {"127.0.0.1", "localhost", "example.com", "example.org"}
 _URL = re.compile(r"\bhttps?://(\[[0-9a-fA-F:]+\]|[\w.-]+)")
 _FOLDER = re.compile(r"(?<![\w.~/-])/(?:work|root|tmp)/[\w.]")
 _ISSUE = re.compile(r"\bissue\s+#?\d+", re.IGNORECASE)
-_NOTE = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
+_NOTE = re.compile(r"(?:#|<!--)\s*(?:TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
 
 
 def words(name: str, text: str) -> Iterator[tuple[int, str]]:
