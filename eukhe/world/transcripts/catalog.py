@@ -3,8 +3,9 @@
 The first pass notes each record that has an id or says something: its place, session, time, id, parent. Then is
 decided, in SQL, what no single file can tell:
 
-- Which copy counts. Files are ranked by what is in them (first time, last time, length, checksum), never by their
-  names, so that the order in which they were given changes nothing; of several copies of an id the first one counts.
+- Which copy counts. Files are ranked by what is in them (first time; first record without a name, as forks do not
+  copy those; last time, length, checksum), never by their own names, so that the order in which they were given
+  changes nothing. Of several copies of an id the first one counts.
 - What is one conversation. Two sessions whose records hang together by parent inside one file are one.
 - The order. Conversations by the time of their first message. In one conversation a file's records keep the file's
   order, whatever their times say; where several files tell parts of it, these are merged by the latest time that each
@@ -14,6 +15,7 @@ It holds places, ids and hashes, and no word of what was said. SQLite keeps it i
 and goes with the process; in memory there is no more than its page cache.
 """
 
+import os
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -24,7 +26,7 @@ from eukhe.limits import CATALOG_CACHE_KIB
 
 _TABLES = """
 CREATE TABLE file (
-    file INTEGER PRIMARY KEY, path TEXT, reader TEXT, bytes INT, crc INT, first_ms INT, last_ms INT, place INT);
+    file INTEGER PRIMARY KEY, path BLOB, reader TEXT, bytes INT, crc INT, first_ms INT, last_ms INT, place INT);
 CREATE TABLE record (
     file INT, start INT, nth INT, line INT, length INT, at INT,
     id TEXT, name TEXT, parent TEXT, session TEXT, ms INT, says INT, role TEXT, twin TEXT);
@@ -100,7 +102,9 @@ class Catalog:
         """From here on records are those of this file."""
         self.file += 1
         self.session, self.ms, self._crc = "", None, 0
-        self.sql.execute("INSERT INTO file (file, path, reader) VALUES (?, ?, ?)", (self.file, str(path), reader))
+        self.sql.execute(
+            "INSERT INTO file (file, path, reader) VALUES (?, ?, ?)", (self.file, os.fsencode(path), reader)
+        )
 
     def read(self, data: bytes) -> None:
         """These bytes of the file were read; they count for its checksum."""
@@ -185,8 +189,10 @@ class Catalog:
     def rank(self) -> None:
         """Puts the files in an order that depends on nothing but what is in them."""
         self.sql.execute(
-            "UPDATE file SET place = r.n FROM (SELECT file, ROW_NUMBER() OVER"
-            " (ORDER BY first_ms, last_ms, bytes, crc, path) AS n FROM file) r WHERE r.file = file.file"
+            "UPDATE file SET place = r.n FROM (SELECT f.file, ROW_NUMBER() OVER"
+            " (ORDER BY first_ms, unnamed_ms NULLS LAST, last_ms, bytes, crc, path) AS n FROM file f LEFT JOIN"
+            " (SELECT file, MIN(ms) AS unnamed_ms FROM record WHERE says AND name IS NULL GROUP BY file) USING (file)"
+            ") r WHERE r.file = file.file"
         )
 
     def join_sessions(self) -> None:
@@ -229,8 +235,11 @@ class Catalog:
     def entries(self) -> Iterator[Entry]:
         """What is to be read, in order."""
         for path, reader, start, nth, line, length, id_, ms, role in self.sql.execute(_ORDERED):
-            yield Entry(path, reader, Place(line, start, length, nth), id_, ms, role)
+            yield Entry(os.fsdecode(path), reader, Place(line, start, length, nth), id_, ms, role)
 
     def bad(self) -> Iterator[tuple[str, int, str]]:
         """Path, line and reason of every part that could not be read, file by file."""
-        yield from self.sql.execute("SELECT path, line, why FROM bad JOIN file USING (file) ORDER BY place, line")
+        for path, line, why in self.sql.execute(
+            "SELECT path, line, why FROM bad JOIN file USING (file) ORDER BY place, line"
+        ):
+            yield os.fsdecode(path), line, why

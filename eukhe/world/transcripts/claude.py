@@ -30,7 +30,7 @@ from eukhe.world.transcripts.claude_user import reported_tasks
 from eukhe.world.transcripts.identity import identity, own_id, short
 from eukhe.world.transcripts.images import BadImage, image_bytes
 from eukhe.world.transcripts.lines import Record
-from eukhe.world.transcripts.said import Said, Unreadable
+from eukhe.world.transcripts.said import Said, Unreadable, unreadable
 
 _AGENT = "agent"  # the role of a subagent's last words, and what a record of its talk is until then
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -105,7 +105,7 @@ class Claude:
         date = moment.isoformat(timespec="seconds")
         for piece in _pieces_by_role(record, entry.role):
             if isinstance(piece, Fault):
-                yield Unreadable(entry.path, entry.place.line, piece.why)
+                yield unreadable(entry.path, entry.place.line, piece.why)
                 continue
             kind, text = piece.kind, piece.text
             is_report = piece.call and catalog.has("agent call", short(piece.call))
@@ -116,7 +116,7 @@ class Claude:
                 try:
                     images.append(image_bytes(block, IMAGE_BYTES_MAX))
                 except BadImage as error:
-                    yield Unreadable(entry.path, entry.place.line, str(error))
+                    yield unreadable(entry.path, entry.place.line, str(error))
             if kind == "user" and not text and not images:
                 continue
             text = clip(clean(text)) if kind == "echo" else clean(text)

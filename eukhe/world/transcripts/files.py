@@ -48,13 +48,17 @@ def _under(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:
                 yield Found(here / name, folder, "a link to a folder, not followed: name that folder itself")
         for name in sorted(names):
             yield from _one(here / name, folder, seen)
-        while failed:
-            error = failed.pop()
-            if error.filename == str(folder):
-                raise ImportFailedError(folder, f"can't be read: {_reason(error)}")
-            yield Found(Path(error.filename), folder, f"can't be read: {_reason(error)}")
-    if failed:
-        raise ImportFailedError(folder, f"can't be read: {_reason(failed[0])}")
+        yield from _failed(failed, folder)
+    yield from _failed(failed, folder)
+
+
+def _failed(failed: list[OSError], given: Path) -> Iterator[Found]:
+    """Takes what could not be listed; ImportFailedError for the folder that was named itself."""
+    while failed:
+        error = failed.pop()
+        if Path(error.filename) == given:
+            raise ImportFailedError(given, f"can't be read: {_reason(error)}")
+        yield Found(Path(error.filename), given, f"can't be read: {_reason(error)}")
 
 
 def _one(path: Path, given: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:

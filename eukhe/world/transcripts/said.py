@@ -1,5 +1,7 @@
 """What a transcript gives: messages, and what of it could not be read."""
 
+import os
+
 import msgspec
 
 
@@ -26,3 +28,8 @@ class Unreadable(msgspec.Struct, frozen=True):
     path: str
     line: int
     why: str
+
+
+def unreadable(path: str, line: int, why: str) -> Unreadable:
+    """An Unreadable whose path can be shown and stored, also where the file's name is no text."""
+    return Unreadable(os.fsencode(path).decode(errors="replace"), line, why)

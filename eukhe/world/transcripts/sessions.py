@@ -18,7 +18,7 @@ from eukhe.world.transcripts.files import Found, find
 from eukhe.world.transcripts.formats import READERS, reader_named, reader_of
 from eukhe.world.transcripts.lines import Line, Parsed, Record, lines, parse, read_at
 from eukhe.world.transcripts.reader import Reader
-from eukhe.world.transcripts.said import Said, Unreadable
+from eukhe.world.transcripts.said import Said, Unreadable, unreadable
 
 _EMPTY = "empty"
 
@@ -84,7 +84,7 @@ def read(plan: Plan, progress: Progress | None = None) -> Iterator[Said | Unread
                 yield from _said(source, entry, plan.catalog)
                 progress(entry.place.length)
             for path, line, why in plan.catalog.bad():
-                yield Unreadable(path, line, why)
+                yield unreadable(path, line, why)
     finally:
         source.close()
 
@@ -201,10 +201,10 @@ def _said(source: _Source, entry: Entry, catalog: Catalog) -> Iterator[Said | Un
     try:
         record = source.record(entry, reader)
     except OSError as error:
-        yield Unreadable(entry.path, entry.place.line, f"can't be read any more: {error.strerror}")
+        yield unreadable(entry.path, entry.place.line, f"can't be read any more: {error.strerror}")
         return
     if record is None:
-        yield Unreadable(entry.path, entry.place.line, "the file changed while it was imported")
+        yield unreadable(entry.path, entry.place.line, "the file changed while it was imported")
         return
     yield from reader.say(record, entry, catalog)
 
