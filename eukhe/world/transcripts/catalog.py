@@ -92,6 +92,10 @@ class Catalog:
         self.session = ""  # of the latest record of the file that names one
         self.ms: int | None = None  # of the latest record of the file that has a time
         self._crc = 0
+        self._row = 0  # the last row of the files before
+        self._first: int | None = None  # the first time noted in the file, the lowest and the highest
+        self._lowest: int | None = None
+        self._highest: int | None = None
 
     def close(self) -> None:
         self.sql.close()
@@ -102,6 +106,8 @@ class Catalog:
         """From here on records are those of this file."""
         self.file += 1
         self.session, self.ms, self._crc = "", None, 0
+        self._first = self._lowest = self._highest = None
+        (self._row,) = self.sql.execute("SELECT COALESCE(MAX(rowid), 0) FROM record").fetchone()
         self.sql.execute(
             "INSERT INTO file (file, path, reader) VALUES (?, ?, ?)", (self.file, os.fsencode(path), reader)
         )
@@ -111,24 +117,14 @@ class Catalog:
         self._crc = zlib.crc32(data, self._crc)
 
     def end(self, size: int, changed_ms: int) -> None:
-        """The file ends, after `size` bytes. Records without a time before any other's get the first, or the file's."""
-        first, last = self.sql.execute(
-            "SELECT COALESCE(MIN(ms), ?2), COALESCE(MAX(ms), ?2) FROM record WHERE file = ?1", (self.file, changed_ms)
-        ).fetchone()
-        self.sql.execute(
-            "UPDATE record SET ms = COALESCE((SELECT ms FROM record WHERE file = ?1 AND ms NOT NULL"
-            " ORDER BY rowid LIMIT 1), ?2) WHERE file = ?1 AND ms IS NULL",
-            (self.file, changed_ms),
-        )
+        """The file ends, after `size` bytes. Records before the first that has a time get that one's, or the file's."""
+        first = changed_ms if self._first is None else self._first
+        self.sql.execute("UPDATE record SET ms = ? WHERE rowid > ? AND ms IS NULL", (first, self._row))
+        lowest = first if self._lowest is None else self._lowest
+        highest = first if self._highest is None else self._highest
         self.sql.execute(
             "UPDATE file SET bytes = ?, crc = ?, first_ms = ?, last_ms = ? WHERE file = ?",
-            (
-                size,
-                self._crc,
-                first if first is not None else changed_ms,
-                last if last is not None else changed_ms,
-                self.file,
-            ),
+            (size, self._crc, lowest, highest, self.file),
         )
 
     def note(
@@ -150,6 +146,11 @@ class Catalog:
         when that is not where it is written. `twin`: what it has in common with the record of another role that says
         the same.
         """
+        ms = self.ms if ms is None else ms
+        if ms is not None:
+            self._first = ms if self._first is None else self._first
+            self._lowest = ms if self._lowest is None else min(self._lowest, ms)
+            self._highest = ms if self._highest is None else max(self._highest, ms)
         self.sql.execute(
             "INSERT INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
@@ -163,7 +164,7 @@ class Catalog:
                 name,
                 parent,
                 self.session,
-                self.ms if ms is None else ms,
+                ms,
                 says,
                 role,
                 twin,
