@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import orjson
@@ -211,3 +212,12 @@ def test_the_clock_knows_its_offset_and_never_goes_back() -> None:
     assert None is not clock.local().utcoffset()
     first = clock.monotonic_s()
     assert clock.monotonic_s() >= first
+
+
+def test_two_first_starts_at_a_time_both_make_the_home(tmp_path: Path) -> None:
+    for n in range(30):
+        home = tmp_path / str(n)
+        with ThreadPoolExecutor(4) as starts:
+            made = list(starts.map(make_home, [home] * 4))
+        assert [home / "chat"] * 4 == made
+        assert b'{"format":1}\n' == (home / "chat" / "format.json").read_bytes()

@@ -53,7 +53,7 @@ def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
     if as_json:
         emit_json(_json(imported))
     else:
-        _tell(imported)
+        tell_import(imported)
 
 
 def import_sessions(owner: Owner, planned: Plan) -> Imported:
@@ -89,7 +89,8 @@ def _json(imported: Imported) -> dict[str, Any]:
     }
 
 
-def _tell(imported: Imported) -> None:
+def tell_import(imported: Imported) -> None:
+    """Prints what an import did."""
     for item in imported.skipped[:SKIPPED_SHOWN]:
         where = f"{item.path}:{item.line}" if item.line else item.path
         say(f"skipped {where}: {item.why}")

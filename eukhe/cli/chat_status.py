@@ -32,7 +32,13 @@ def command(given: Given, as_json: bool) -> None:
         if as_json:
             emit_json(rows)
         else:
-            emit_table([(key, "-" if value is None else value) for key, value in rows.items()])
+            emit_table([(key, _shown(value)) for key, value in rows.items()])
+
+
+def _shown(value: str | int | bool | None) -> str:
+    if value is None:
+        return "-"
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 def _rows(memory: Memory) -> dict[str, str | int | bool | None]:

@@ -13,6 +13,7 @@ GROUPS: Final[dict[str, str]] = {
 }
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "demo": ("eukhe.cli.demo", "Build a memory offline out of bundled sessions, and look into it."),
     "chat view": ("eukhe.cli.chat_view", "Every line of the view."),
     "chat status": ("eukhe.cli.chat_status", "How large the memory is, and what it is at."),
     "chat zoom": ("eukhe.cli.chat_zoom", "Open a line of the memory, down to the message."),

@@ -31,10 +31,15 @@ def command(given: Given, limit_calls: int | None, as_json: bool) -> None:
     if as_json:
         emit_json(done)
     else:
-        emit(
-            f"{done['built']} lines built with {done['calls']} calls of {settings.text('memory.model')}; "
-            f"the view has {done['viewBytes']} bytes, {done['unsummarized']} of its lines are not built"
-        )
+        tell_build(done, settings.text("memory.model"))
+
+
+def tell_build(done: dict[str, Any], model: str | None) -> None:
+    """Prints what a building did."""
+    emit(
+        f"{done['built']} lines built with {done['calls']} calls of {model}; "
+        f"the view has {done['viewBytes']} bytes, {done['unsummarized']} of its lines are not built"
+    )
 
 
 def build(owner: Owner) -> dict[str, Any]:

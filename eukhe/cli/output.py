@@ -6,6 +6,7 @@ Texts of the chat come from anywhere, so whatever a terminal could take for an o
 
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -58,6 +59,20 @@ def path_text(path: Path) -> str:
 def emit(text: str = "") -> None:
     """A result: the text, printable, and a newline, to stdout. OutputError, BrokenPipeError."""
     _write(f"{printable(text)}\n".encode(sys.stdout.encoding, "backslashreplace"))
+
+
+def fit_width(text: str) -> str:
+    """A line cut to the terminal's width, in columns, with `…` where something is left out."""
+    text = one_line(text)
+    columns = max(shutil.get_terminal_size().columns, 1)
+    if _width(text) <= columns:
+        return text
+    used = 0
+    for at, char in enumerate(text):
+        used += _width(char)
+        if used >= columns:
+            return f"{text[:at]}…"
+    return text
 
 
 def emit_json(value: Any) -> None:

@@ -5,12 +5,9 @@ the chat's owner and come from the file alone. No folder but the home is ever lo
 objects inside objects: `memory.model` is `{"memory": {"model": …}}`. Keys that nobody knows are kept.
 """
 
-import fcntl
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeGuard
@@ -29,7 +26,7 @@ from eukhe.limits import (
 )
 from eukhe.model.chat import ChatLimits
 from eukhe.world.disk import RealDisk
-from eukhe.world.home import make_home
+from eukhe.world.home import alone, make_home
 from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT, MEMORY_MODELS, MEMORY_MODELS_ALLOWED
 
 FILE_NAME: Final = "settings.json"
@@ -181,7 +178,7 @@ def store(home: Path, key: str, text: str | None) -> Value | None:
     setting = setting_of(key)
     value = None if text is None else _parsed(setting, text, "the command line")
     make_home(home)
-    with _alone(home):
+    with alone(home):
         path = home / FILE_NAME
         tree = _read(path)
         _place(tree, key.split("."), value, path)
@@ -265,14 +262,3 @@ def _place(tree: dict[str, Any], names: list[str], value: Value | None, path: Pa
     _place(inner, below, value, path)
     if not inner:
         del tree[name]
-
-
-@contextmanager
-def _alone(home: Path) -> Iterator[None]:
-    """Keeps two writers from taking away each other's changes."""
-    folder = os.open(home, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)

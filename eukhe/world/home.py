@@ -14,7 +14,8 @@ the home nor a folder of the chat may belong to another user, nor a link that le
 import os
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
@@ -22,6 +23,9 @@ import orjson
 from eukhe.errors import FormatError, HomeError, StoreError
 from eukhe.limits import FORMAT_VERSION, HOME_MODE
 from eukhe.world.disk import RealDisk, sync_folder
+
+if not sys.platform.startswith("win"):
+    import fcntl
 
 _VARIABLE = "EUKHE_HOME"
 _FORMAT = "format.json"
@@ -58,11 +62,27 @@ def make_home(home: Path) -> Path:
     for name in _FOLDERS:
         _make_folder(chat / name)
     if not (chat / _FORMAT).exists():
+        _write_format(chat)
+    return chat
+
+
+def _write_format(chat: Path) -> None:
+    with alone(chat):  # two first starts at a time
         try:
             RealDisk(chat).replace(_FORMAT, orjson.dumps({"format": FORMAT_VERSION}) + b"\n", sync=True)
         except StoreError as error:
             raise HomeError(f"{error.path}: {error.reason}; make room, or {_ELSEWHERE}") from error
-    return chat
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keeps two processes that change small files of a folder from taking away each other's work."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 def find_chat(home: Path) -> Path | None:

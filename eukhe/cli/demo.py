@@ -1,0 +1,75 @@
+"""`eukhe demo`."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+import click
+
+from eukhe.cli.chat_import_sessions import import_sessions, tell_import
+from eukhe.cli.command import Command, Given
+from eukhe.cli.memory_build import build, tell_build
+from eukhe.cli.output import emit, fit_width, say
+from eukhe.cli.owner import own
+from eukhe.cli.reading import Memory, reading
+from eukhe.demo import sessions
+from eukhe.model.part import Part
+from eukhe.model.render import line
+from eukhe.world.config import load
+from eukhe.world.transcripts import plan
+
+
+@click.command(cls=Command)
+@click.option("--keep", is_flag=True, help="Keep the home, to look into it with the other commands.")
+def command(keep: bool) -> None:
+    """Build a memory out of this project's own sessions, offline, in a home that is thrown away.
+
+    Prints the view, then zooms from its oldest line down to a message.
+    """
+    with _home(keep) as home:
+        settings = load(home, {}, {})
+        with plan(sorted(sessions().glob("*.jsonl"))) as planned, own(home, settings) as owner:
+            tell_import(import_sessions(owner, planned))
+            tell_build(build(owner), "builtin/extract")
+        with reading(Given(str(home))) as memory:
+            _view(memory)
+            _zoom(memory, memory.chat.view.parts()[0])
+        if keep:
+            emit(f"\nThe home is kept. Go on with:\n  export EUKHE_HOME={home}\n  eukhe chat status\n  eukhe chat view")
+
+
+@contextmanager
+def _home(keep: bool) -> Iterator[Path]:
+    home = Path(mkdtemp(prefix="eukhe-demo-"))
+    try:
+        yield home
+    finally:
+        if keep:
+            say(f"kept: {home}")
+        else:
+            shutil.rmtree(home)
+
+
+def _view(memory: Memory) -> None:
+    parts = memory.chat.view.parts()
+    size, messages = memory.chat.view.size, memory.chat.t
+    emit(f"\nThe view: {len(parts)} lines, {size} bytes, for {messages} messages; the oldest lines stand for many.")
+    emit("`id+n` is a line's first message and how many it covers. Each is cut here to the terminal's width.\n")
+    for part in parts:
+        emit(fit_width(line(part, memory.text(part))))
+
+
+def _zoom(memory: Memory, part: Part) -> None:
+    """From a line down to its first message."""
+    emit(f"\nFrom the oldest line down to a message, the first half each time:\n\n{line(part, memory.text(part))}")
+    while part.level:
+        emit(f"\n$ eukhe chat zoom {part.start} {part.messages}")
+        for half in part.halves:
+            emit(line(half, memory.text(half)))
+        part = part.halves[0]
+    emit(f"\n$ eukhe chat zoom {part.start} 1")
+    record = memory.archive.message(part.i)
+    assert record is not None
+    emit(record.label)
