@@ -22,7 +22,10 @@ def main() -> int:
             for result in replay(lines):
                 shown = expected_form(result, whole=True) if args.sha else result
                 sys.stdout.buffer.write(orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE))
-    except (ScenarioError, OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        print(f"replay: {args.file} is no text in UTF-8: {error.reason}", file=sys.stderr)
+        return 1
+    except (ScenarioError, OSError) as error:
         print(f"replay: {error}", file=sys.stderr)
         return 1
     return 0

@@ -124,7 +124,7 @@ class Chat:
         level, i = part
         if not self.built_nodes.add(level, i):
             return False
-        self.ready.discard(part)
+        self._no_longer_ready(part)
         if self.view.needs(level, i) or part.start >= self.t:
             self.sizes[part] = size
             self.view.built(level, i)
@@ -176,6 +176,13 @@ class Chat:
         for part in passed:
             heappush(self._ready_order, part)
         return found
+
+    def _no_longer_ready(self, part: Part) -> None:
+        if part not in self.ready:
+            return
+        self.ready.remove(part)
+        if len(self._ready_order) > 2 * len(self.ready):  # free merges come and go while nobody asks for the queue
+            self._ready_order = sorted(self.ready)
 
     def _is_unbuilt_line(self, level: int, i: int) -> bool:
         return self.view.has(level, i) and i << level in self.view.unbuilt

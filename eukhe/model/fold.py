@@ -107,8 +107,15 @@ class _Reading:
             if not replaced:
                 left_out.append(f"the merge to {parent.name} is left out: {self._why_not(parent)}")
             for part in replaced:
-                chat.sizes.pop(part, None)
+                self._forget(Part(*part), parent)
         return left_out
+
+    def _forget(self, line: Part, parent: Part) -> None:
+        """Drops the size of a line that `parent` replaced, and of the nodes between that begin where it does."""
+        part = line
+        while part != parent and part.start == line.start:
+            self.chat.sizes.pop(part, None)
+            part = part.parent
 
     def _why_not(self, parent: Part) -> str:
         if not self.chat.built_nodes.has(*parent):

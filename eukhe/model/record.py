@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from eukhe.limits import LEVELS_MAX
 from eukhe.model.part import Part
 from eukhe.model.text import clean, label, size
 
@@ -177,7 +178,7 @@ def _whole(number: int) -> int:
 
 
 def _part(level: object, index: object) -> Part:
-    if type(level) is not int or type(index) is not int or level < 0 or index < 0:
+    if type(level) is not int or type(index) is not int or not 0 <= level <= LEVELS_MAX or index < 0:
         raise RecordError(f"[{level}, {index}] is no node")
     return Part(level, index)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from eukhe.limits import LEVELS_MAX
 from eukhe.model.chat import Chat, ChatLimits, Merges
 from eukhe.model.part import Part
 from eukhe.model.render import render
@@ -26,7 +27,7 @@ _LIMITS = {
 }
 
 
-class ScenarioError(ValueError):
+class ScenarioError(Exception):
     """A line that is no command; str() says which and why."""
 
 
@@ -39,25 +40,36 @@ def replay(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         if not command:
             continue
         try:
-            if command == "config":
+            if (command == "config") != (chat is None):
+                raise ScenarioError("config is the first command, and only that")
+            if chat is None:
                 chat = Chat(_limits(words))
-            elif chat is None:
-                raise ScenarioError("the first command is not config")
             else:
-                yield _perform(chat, sizes, command, [int(word) for word in words])
-        except (ValueError, KeyError, IndexError) as error:
+                yield _perform(chat, sizes, command, [_whole(word) for word in words])
+        except ScenarioError as error:
             raise ScenarioError(f"line {number}: {text.strip()}: {error}") from error
 
 
 def _limits(words: list[str]) -> ChatLimits:
-    given = dict(word.split("=", 1) for word in words)
-    return ChatLimits(**{_LIMITS[name]: int(value) for name, value in given.items()})
+    given = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in _LIMITS:
+            raise ScenarioError(f"no limit is named {name}")
+        given[_LIMITS[name]] = _whole(value)
+    return ChatLimits(**given)
+
+
+def _whole(word: str) -> int:
+    if not word.isdecimal():
+        raise ScenarioError(f"{word or 'nothing'} is no whole number")
+    return int(word)
 
 
 def _perform(chat: Chat, sizes: dict[Part, int], command: str, numbers: list[int]) -> dict[str, Any]:
     batch: Merges | None = None
-    part = Part(numbers[0], numbers[1]) if len(numbers) > 1 else None
-    match command, part, numbers[2:]:
+    part, numbers = _part(numbers)
+    match command, part, numbers:
         case "message", None, []:
             batch = chat.message()
         case "take", None, []:
@@ -81,8 +93,18 @@ def _perform(chat: Chat, sizes: dict[Part, int], command: str, numbers: list[int
         case "render-context", Part(), []:
             return _rendered(chat.context(part), sizes)
         case _:
-            raise ScenarioError("no such command")
+            raise ScenarioError("no such command, or not with these numbers")
     return _state(chat, batch)
+
+
+def _part(numbers: list[int]) -> tuple[Part | None, list[int]]:
+    """The node that a command's first two numbers name, and the numbers after it."""
+    if len(numbers) < 2:
+        return None, numbers
+    level, i, *others = numbers
+    if level > LEVELS_MAX:
+        raise ScenarioError(f"no node has the level {level}")
+    return Part(level, i), others
 
 
 def _state(chat: Chat, batch: Merges | None) -> dict[str, Any]:
