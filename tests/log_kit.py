@@ -5,7 +5,7 @@
 
 import random
 from collections.abc import Sequence
-from typing import NamedTuple
+from contextlib import suppress
 
 import orjson
 from store_kit import MemoryDisk
@@ -16,7 +16,18 @@ from eukhe.actors.opening import Opened, open_chat
 from eukhe.actors.ports import Disk, Index
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.part import Part
-from eukhe.model.record import BatchRecord, MainRecord, TreeRecord, encode, message, node
+from eukhe.model.record import (
+    BatchRecord,
+    MainRecord,
+    NodeRecord,
+    RecordError,
+    TreeRecord,
+    VoidRecord,
+    decode_tree,
+    encode,
+    message,
+    node,
+)
 from eukhe.model.scan import Problem
 from eukhe.model.text import size
 from eukhe.model.verify import Places, Verification
@@ -31,21 +42,14 @@ SMALL = ChatLimits(ceiling=6_000, floor=3_000, compaction_ceiling=2_000, compact
 WORDS = ("sawtooth", "mailbox", "ledger", "größe", "fsync", "naïve", "orchard", "lantern", "\u2028", "привет")
 
 
-class Written(NamedTuple):
-    """A chat that was written, and the state that the live one had at the end."""
-
-    disk: MemoryDisk
-    chat: Chat
-
-
 class Writer:
     """Writes a chat as its owner would, one message after the other, each one's nodes built at once or kept back."""
 
     def __init__(self, disk: Disk, chat: Chat | None = None, limits: ChatLimits = SMALL) -> None:
         self.disk = disk
         self.chat = chat or Chat(limits)
-        self.texts: dict[Part, str] = {}
         self.main, self.tree = MAIN, TREE
+        self.texts = texts_in(disk) if chat else {}
 
     def message(self, text: str, kind: str = "user", key: str | None = None) -> None:
         record = message(self.chat.t, kind, text, DATE, key)
@@ -86,6 +90,28 @@ class Writer:
 
     def _free(self, part: Part, label: str) -> str:
         return label if part.level == 0 else "\n".join(self.texts[half] for half in part.halves)
+
+
+def texts_in(disk: Disk) -> dict[Part, str]:
+    """The lines of a chat that was reopened, read as plainly as can be."""
+    texts: dict[Part, str] = {}
+    for name in disk.names("tree"):
+        for line in disk.read(f"tree/{name}").split(b"\n"):
+            with suppress(RecordError):
+                match decode_tree(line):
+                    case NodeRecord(part, text):
+                        texts.setdefault(part, text)
+                    case VoidRecord(void):
+                        for part in void:
+                            texts.pop(part, None)
+    return texts
+
+
+def after(disk: Disk, chat: Chat) -> Writer:
+    """Goes on with a chat that was reopened, on its second day."""
+    writer = Writer(disk, chat)
+    writer.main, writer.tree = LATER_MAIN, LATER_TREE
+    return writer
 
 
 def grow(

@@ -41,7 +41,7 @@ class Archive:
                 case MessageRecord(i):
                     self._messages.setdefault(i, place)
                 case NodeRecord(part):
-                    if self._nodes.get(part) is None and self._index.node_place(part) is None:
+                    if self._place(part) is None:
                         self._nodes[part] = place
                 case VoidRecord(void):
                     self._nodes.update(dict.fromkeys(void))
@@ -55,7 +55,7 @@ class Archive:
 
     def node(self, part: Part) -> NodeRecord | None:
         """A node's record, None where it is not built."""
-        place = self._nodes[part] if part in self._nodes else self._index.node_place(part)
+        place = self._place(part)
         if place is None:
             return None
         try:
@@ -99,6 +99,10 @@ class Archive:
         if not fits:
             raise _astray(place, f"message {i}")
         return record
+
+    def _place(self, part: Part) -> Place | None:
+        """A node's, whether the index has it or it is newer; a newer void hides what the index has."""
+        return self._nodes[part] if part in self._nodes else self._index.node_place(part)
 
     def _gap(self, i: int) -> Place | None:
         return next((place for gap, place in self._gaps.items() if i in gap), None)

@@ -138,7 +138,9 @@ class _Opening:
     def _begin(self) -> bytes | None:
         """The state to go on from, with both logs set to begin after it."""
         noted = self.index.checkpoint()
-        if noted is not None and self._fits(noted):
+        t = None if noted is None else self._messages_in(noted)
+        if noted is not None and t is not None:
+            self.t = t
             self.bytes_ahead = self.main.begin(noted.main) + self.tree.begin(noted.tree)
             return noted.state
         if noted is not None or any(self.index.counts()):
@@ -146,19 +148,18 @@ class _Opening:
         self.bytes_ahead = self.main.begin(Position()) + self.tree.begin(Position())
         return None
 
-    def _fits(self, noted: Checkpoint) -> bool:
+    def _messages_in(self, noted: Checkpoint) -> int | None:
+        """How many messages a checkpoint has; None where it does not fit the logs."""
         if not (self.main.fits(noted.main) and self.tree.fits(noted.tree)):
-            return False
-        try:
-            self.t = fold(noted.state, (), (), self.limits).chat.t
-        except ValueError:
-            return False
+            return None
         indexed, _ = self.index.counts()
         try:
-            # What it took in after the checkpoint must be in the logs too: its last message, then, stands there.
-            return not indexed or Archive(self.disk, self.index).source(Part(0, indexed - 1)) is not None
-        except (IndexFailed, StoreError):
-            return False
+            # What the index took in after the checkpoint must be in the logs too: its last message, then, stands there.
+            if indexed and Archive(self.disk, self.index).source(Part(0, indexed - 1)) is None:
+                return None
+            return fold(noted.state, (), (), self.limits).chat.t
+        except (IndexFailed, StoreError, ValueError):
+            return None
 
     # --- main ---
 
