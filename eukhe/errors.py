@@ -60,7 +60,9 @@ class GapInLog(LogDamagedError):
     """Ids are missing: the message before the gap is `before`, the one after it `after`."""
 
     def __init__(self, path: str, line: int, offset: int, before: int, after: int) -> None:
-        super().__init__(path, line, offset, f"ids {before + 1} to {after - 1} are missing")
+        first, last = before + 1, after - 1
+        missing = f"message {first} is" if first == last else f"messages {first} to {last} are"
+        super().__init__(path, line, offset, f"{missing} missing")
         self.before, self.after = before, after
 
 

@@ -51,7 +51,7 @@ MILLISECONDS: Final = 1_000  # in a second
 IMPORT_ENTRIES: Final = 32  # of one order to the store
 IMPORT_CHARS: Final = 1_000_000  # of one order to the store, images' bytes included
 IMPORT_ORDERS: Final = 4  # on their way at a time
-IMPORT_INDEX_MESSAGES: Final = 2_000  # between two waits for the index, which then knows the long texts of all before
+IMPORT_REST_MESSAGES: Final = 256  # after which an import waits until the memory is built and the index knows all
 SKIPPED_SHOWN: Final = 20  # unreadable parts that an import lists one by one
 
 # Settings (section 8)
@@ -114,6 +114,7 @@ EXTRACT_LONG_WORD_CHARS: Final = 8
 EXTRACT_WORD_CHARS: Final = 5
 EXTRACT_SHORT_WORD_CHARS: Final = 3  # shorter ones are worth 1
 EXTRACT_NAME_EVEN: Final = 6  # added to the worth of a name's kind: alone, names of all kinds are nearer to each other
+EXTRACT_CLAUSE_GAIN: Final = 6  # what a clause says apart from its names
 EXTRACT_CLAUSE_OVERHEAD_BYTES: Final = 16  # counted for every clause: many short ones say less than one long one
 EXTRACT_NAME_OVERHEAD_BYTES: Final = 6  # likewise for every name
 EXTRACT_OFTEN_MAX: Final = 5  # a name in so many clauses less one, or more, is what a text is about

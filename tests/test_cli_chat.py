@@ -12,9 +12,7 @@ import pytest
 from eukhe.limits import PLACEHOLDER, VIEW_BYTES_MIN
 from tests.chat_kit import EUKHE, eukhe, logs, messages, session, talk
 
-IMAGE = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=="  # one pixel
-)
+IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=="  # one pixel
 
 
 @pytest.fixture
@@ -220,7 +218,25 @@ def test_a_damaged_log_is_read_only_and_says_where(filled: Path, tmp_path: Path)
     written = eukhe(filled, "chat", "import", "sessions", tmp_path / "talk.jsonl")
     assert (1, "") == (written.code, written.out)
     assert f"main/{log.name}:12" in written.err
-    assert "ids 10 to 10 are missing" in written.err
+    assert "message 10 is missing" in written.err
+
+
+def test_a_gap_that_the_user_accepts_lets_the_chat_go_on(filled: Path, tmp_path: Path) -> None:
+    (log,) = (filled / "chat" / "main").glob("*.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:10] + lines[12:]))
+    doctor = eukhe(filled, "doctor")
+    assert (1, "the chat can be read and not written: messages 10 to 11 are missing") == (
+        doctor.code,
+        doctor.out.splitlines()[0],
+    )
+    assert (0, "60 messages: the chat can be read and written\n") == eukhe(filled, "doctor", "--accept-gap")[:2]
+    assert eukhe(filled, "chat", "zoom", "10").out == "(lost)\n"
+    session(tmp_path / "talk.jsonl", talk(2, 60), start=60)
+    grown = eukhe(filled, "chat", "import", "sessions", tmp_path / "talk.jsonl", "--json")
+    # The two lost ones are known no more, so their source brings them again, at the end.
+    assert (0, 4) == (grown.code, grown.json["messages"])
+    assert eukhe(filled, "chat", "verify").code == 0
 
 
 def test_a_line_of_the_tree_that_was_changed_is_found(filled: Path) -> None:

@@ -67,7 +67,6 @@ def import_sessions(owner: Owner, planned: Plan) -> Imported:
             else:
                 skipped.append(item)
         counts = importer.finish()
-        owner.settle(lambda status: None, take=False)
     return Imported(planned.sessions, counts, skipped)
 
 

@@ -25,5 +25,6 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "config list": ("eukhe.cli.config_list", "Every setting, its value and its source."),
     "config get": ("eukhe.cli.config_get", "One setting's value."),
     "config set": ("eukhe.cli.config_set", "Change one setting, or take it back with --unset."),
+    "doctor": ("eukhe.cli.doctor", "Mend what a crash left, and say what is wrong."),
     "completion": ("eukhe.cli.completion", "The script that completes commands in your shell."),
 }

@@ -9,8 +9,8 @@ from eukhe.cli.owner import Owner
 from eukhe.limits import (
     IMPORT_CHARS,
     IMPORT_ENTRIES,
-    IMPORT_INDEX_MESSAGES,
     IMPORT_ORDERS,
+    IMPORT_REST_MESSAGES,
     INDEX_DIGEST_BYTES,
     REPEAT_CHARS_MIN,
 )
@@ -35,7 +35,7 @@ class Importer:
         self._chars = 0
         self._orders: deque[int] = deque()
         self._unindexed: set[bytes] = set()  # digests of the long texts that the index does not know yet
-        self._since_index = 0
+        self._since_rest = 0
         self._logged = self._known = self._repeated = 0
 
     def take(self, said: Said) -> None:
@@ -52,10 +52,9 @@ class Importer:
             self._send()
 
     def finish(self) -> Counts:
-        """Waits until all is on disk."""
+        """Waits until all is on disk, and what is due of the memory is built."""
         self._send()
-        while self._orders:
-            self._answer()
+        self._rest()
         return Counts(self._logged, self._known, self._repeated)
 
     def _is_repeat(self, said: Said) -> bool:
@@ -91,14 +90,19 @@ class Importer:
         while len(self._orders) >= IMPORT_ORDERS:
             self._answer()
         self._orders.append(self._owner.send(self._entries))
-        self._since_index += len(self._entries)
+        self._since_rest += len(self._entries)
         self._entries, self._chars = [], 0
-        if self._since_index >= IMPORT_INDEX_MESSAGES:
-            while self._orders:
-                self._answer()
-            self._owner.commit_index()
-            self._unindexed.clear()
-            self._since_index = 0
+        if self._since_rest >= IMPORT_REST_MESSAGES:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Lets the memory and the index come up, so that neither falls far behind the log."""
+        while self._orders:
+            self._answer()
+        self._owner.settle(take=False)
+        self._owner.commit_index()
+        self._unindexed.clear()
+        self._since_rest = 0
 
     def _answer(self) -> None:
         for logging in self._owner.logged(self._orders.popleft()):

@@ -54,7 +54,8 @@ def build(owner: Owner) -> dict[str, Any]:
             left = status.unsummarized
 
         settled = owner.settle(moved, take=True)
-    after = owner.status()
+        after = owner.status()
+        moved(after)
     return {
         "built": after.nodes - owner.nodes_at_start,
         "calls": settled.calls,

@@ -81,11 +81,12 @@ class Owner:
         assert isinstance(status, Status)
         return status
 
-    def settle(self, moved: Callable[[Status], None], *, take: bool) -> Settled:
+    def settle(self, moved: Callable[[Status], None] | None = None, *, take: bool) -> Settled:
         """Waits until all that can be built is built; `moved` hears now and then how far it is.
 
-        `take`: then the batch, where one is due (D12).
+        `take`: then the batch, where one is due (D12). AppendRefused where the store has failed.
         """
+        moved = moved or (lambda status: None)
         ticket = self.edge.ticket()
         self.edge.tell("planner", Settle(EDGE, ticket, take))
         while True:
@@ -94,7 +95,6 @@ class Owner:
                 break
             except TimeoutError:
                 moved(self.status())
-        moved(self.status())
         match answer:
             case Settled():
                 return answer
