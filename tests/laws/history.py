@@ -268,13 +268,14 @@ def any_views(draw: st.DrawFn) -> AnyView:
     """Any view, also one that no history leads to."""
     lines: list[Part] = []
     end = 0
-    for wish in draw(st.lists(st.integers(0, 5), max_size=24)):
+    count = draw(st.integers(0, 24))
+    for wish in draw(st.lists(st.integers(0, 5), min_size=count, max_size=count)):
         level = min(wish, (end & -end).bit_length() - 1) if end else wish
         lines.append(Part(level, end >> level))
         end = lines[-1].end
     above = sorted({part for line in lines for part in _with_parents(line, end.bit_length())})
-    chosen = draw(st.integers(0, (1 << len(above)) - 1))  # a bit a node: built or not
-    sizes = {part: 1 + (7 * at) % 50 for at, part in enumerate(above) if chosen >> at & 1}
+    built = draw(st.just(b"\0") | st.binary(min_size=len(above)))  # a byte a node; from 128 on it is not built
+    sizes = {part: 1 + (7 * at) % 50 for at, part in enumerate(above) if built[at % len(built)] < 128}
     return AnyView(tuple(lines), sizes, end + draw(st.integers(0, 9)), draw(st.integers(0, LIMIT_MAX)))
 
 
