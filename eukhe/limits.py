@@ -90,6 +90,8 @@ SEARCH_WORDS_MAX: Final = 64  # of a search; more are left out
 EXIT_FAILED: Final = 1
 EXIT_INTERRUPTED: Final = 130  # 128 and SIGINT's number, as shells have it
 EXIT_PIPE_CLOSED: Final = 141  # 128 and SIGPIPE's
+BYTES_PER_MB: Final = 1_000_000
+LOGS_BAR_BYTES: Final = 20_000_000  # of logs that are read with a bar; fewer take no time
 PROGRESS_LINE_S: Final = 5.0  # between two plain lines of progress, where there is no terminal to draw on
 CHECKPOINT_MESSAGES: Final = 4_096  # messages between two checkpoints of the planner's state
 

@@ -9,6 +9,7 @@ import sys
 import termios
 from collections.abc import Callable
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,6 +23,7 @@ from eukhe.cli import output
 from eukhe.cli.command import Command, Given
 from eukhe.cli.commands import COMMANDS, GROUPS
 from eukhe.cli.main import run
+from eukhe.cli.progress import progress
 from eukhe.errors import NotFoundError
 from eukhe.limits import PROGRESS_LINE_S
 
@@ -301,23 +303,28 @@ def test_an_output_that_has_no_such_character_gets_its_code() -> None:
 
 def test_progress_without_a_terminal_is_a_line_now_and_then_and_a_last_one(capsys: Capture) -> None:
     now_s = 0.0
-    with output.progress("reading", 10, lambda: now_s) as progress:
-        progress.advance()
+    with progress("reading", 10, now_s=lambda: now_s) as work:
+        work.advance()
         now_s = PROGRESS_LINE_S
-        progress.advance(2)
-        progress.advance()
-        progress.total(12)
+        work.advance(2)
+        work.advance()
         now_s = 2 * PROGRESS_LINE_S
-        progress.advance()
-        progress.advance()
-    assert ["reading: 3 of 10", "reading: 5 of 12", "reading: 6 of 12"] == capsys.readouterr().err.splitlines()
+        work.advance()
+        work.advance()
+    assert ["reading: 3 of 10", "reading: 5 of 10", "reading: 6 of 10"] == capsys.readouterr().err.splitlines()
 
 
 def test_progress_that_is_done_at_once_says_nothing(capsys: Capture) -> None:
-    with output.progress("reading", now_s=lambda: 0.0) as progress:
-        progress.advance()
+    with progress("reading", now_s=lambda: 0.0) as work:
+        work.advance()
     printed = capsys.readouterr()
     assert ("", "") == (printed.out, printed.err)
+
+
+def test_progress_over_bytes_is_in_megabytes(capsys: Capture) -> None:
+    with progress("reading", 3_000_000, in_bytes=True, now_s=count(0, PROGRESS_LINE_S).__next__) as work:
+        work.advance(1_250_000)
+    assert capsys.readouterr().err == "reading: 1.2 MB of 3.0 MB\n"
 
 
 def on_terminal(code: str, columns: int, **environment: str) -> tuple[bytes, bytes]:
@@ -349,7 +356,8 @@ def _read_terminal(fd: int) -> bytes:
 
 
 WORK = """
-from eukhe.cli.output import emit, progress
+from eukhe.cli.output import emit
+from eukhe.cli.progress import progress
 with progress("work", 3) as p:
     for k in range(3):
         p.advance()

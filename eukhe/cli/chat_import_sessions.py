@@ -10,9 +10,9 @@ import click
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.importing import Counts, Importer
-from eukhe.cli.output import emit, emit_json, path_text, progress, say
+from eukhe.cli.output import emit, emit_json, path_text, say
 from eukhe.cli.owner import Owner, own
-from eukhe.cli.reading import logs_progress, tell_problems
+from eukhe.cli.progress import progress
 from eukhe.limits import SKIPPED_SHOWN
 from eukhe.world.transcripts import Plan, Said, Unreadable, plan, read
 
@@ -45,10 +45,7 @@ def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
     are only read. With an offline line writer the memory is built on the way.
     """
     settings = settings_of(given)
-    with _planned(paths) as planned, ExitStack() as stack:
-        reading = stack.enter_context(logs_progress())
-        owner = stack.enter_context(own(given.home, settings, reading=reading))
-        tell_problems(owner.opened)
+    with _planned(paths) as planned, own(given.home, settings) as owner:
         imported = import_sessions(owner, planned)
     if as_json:
         emit_json(_json(imported))
@@ -60,7 +57,7 @@ def import_sessions(owner: Owner, planned: Plan) -> Imported:
     """Brings all that was planned into the chat, with a bar; the lines that are due are built."""
     importer = Importer(owner)
     skipped = [Unreadable(path_text(path), 0, why) for path, why in planned.skipped]
-    with progress("importing, bytes", planned.bytes_to_read) as bar:
+    with progress("importing", planned.bytes_to_read, in_bytes=True) as bar:
         for item in read(planned, bar.advance):
             if isinstance(item, Said):
                 importer.take(item)
@@ -73,7 +70,7 @@ def import_sessions(owner: Owner, planned: Plan) -> Imported:
 @contextmanager
 def _planned(paths: Sequence[Path]) -> Iterator[Plan]:
     with ExitStack() as stack:
-        with progress("looking through the files, bytes") as bar:
+        with progress("looking through the files", in_bytes=True) as bar:
             planned = stack.enter_context(plan(paths, bar.advance))
         yield planned
 

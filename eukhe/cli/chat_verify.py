@@ -8,7 +8,8 @@ import click
 
 from eukhe.actors.log_files import LogFiles
 from eukhe.cli.command import Command, Given
-from eukhe.cli.output import emit, emit_json, progress, say
+from eukhe.cli.output import emit, emit_json, say
+from eukhe.cli.progress import progress
 from eukhe.cli.reading import INDEX_FILE, find
 from eukhe.errors import IndexFailed
 from eukhe.limits import EXIT_FAILED
@@ -43,7 +44,7 @@ def command(given: Given, as_json: bool) -> None:
         tree, main = LogFiles(disk, "tree"), LogFiles(disk, "main")
         view = disk.read(VIEW_FILE) if disk.length(VIEW_FILE) is not None else None
         total = sum(disk.length(path) or 0 for path, _ in [*tree.files(), *main.files()])
-        bar = stack.enter_context(progress("reading, bytes", total))
+        bar = stack.enter_context(progress("reading", total, in_bytes=True))
         verification = Verification(
             _counted(main, bar.advance), _counted(tree, bar.advance), view, _index(folder, stack)
         )

@@ -8,7 +8,8 @@ from eukhe.actors.opening import open_chat
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import emit
-from eukhe.cli.reading import INDEX_FILE, find, logs_progress, tell_problems
+from eukhe.cli.progress import logs_progress
+from eukhe.cli.reading import INDEX_FILE, find, tell_problems
 from eukhe.limits import EXIT_FAILED
 from eukhe.world.disk import RealDisk
 from eukhe.world.index import SqliteIndex

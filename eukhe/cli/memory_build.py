@@ -7,9 +7,9 @@ import click
 from eukhe.actors.messages import Status
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
-from eukhe.cli.output import emit, emit_json, progress
+from eukhe.cli.output import emit, emit_json
 from eukhe.cli.owner import Owner, own
-from eukhe.cli.reading import logs_progress, tell_problems
+from eukhe.cli.progress import progress
 
 JSON_KEYS = {
     "built": "how many lines were built",
@@ -25,8 +25,7 @@ JSON_KEYS = {
 def command(given: Given, limit_calls: int | None, as_json: bool) -> None:
     """Build every line that can be built now, then merge the view where that is due."""
     settings = settings_of(given)
-    with logs_progress() as reading, own(given.home, settings, builds=limit_calls, reading=reading) as owner:
-        tell_problems(owner.opened)
+    with own(given.home, settings, builds=limit_calls) as owner:
         done = build(owner)
     if as_json:
         emit_json(done)
@@ -45,7 +44,7 @@ def tell_build(done: dict[str, Any], model: str | None) -> None:
 def build(owner: Owner) -> dict[str, Any]:
     """Builds, with a bar over the chat's messages."""
     before = owner.status()
-    with progress("building, view lines", before.unsummarized) as bar:
+    with progress("building lines of the view", before.unsummarized) as bar:
         left = before.unsummarized
 
         def moved(status: Status) -> None:

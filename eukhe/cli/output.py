@@ -1,28 +1,24 @@
-"""What a command prints: results to stdout, talk and progress to stderr.
+"""What a command prints: results to stdout, talk to stderr.
 
 Texts of the chat come from anywhere, so whatever a terminal could take for an order is left out of them here
-(`printable`). JSON is exact. rich is imported only to draw a bar on a terminal.
+(`printable`). JSON is exact.
 """
 
 import os
 import re
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
 import click
 
 from eukhe.errors import OutputError
-from eukhe.limits import PROGRESS_LINE_S
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
+    pass
 
 # Whole escape sequences: a string to the terminal (OSC, DCS, …), a CSI, a short one.
 _ESCAPE = re.compile(
@@ -107,80 +103,6 @@ def emit_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> 
 def say(text: str) -> None:
     """Talk: one line to stderr."""
     click.echo(one_line(text), err=True)
-
-
-class Progress(Protocol):
-    """A piece of work that moves on."""
-
-    def advance(self, steps: int = 1) -> None: ...
-
-    def total(self, steps: int) -> None:
-        """How many steps it will be, now that it is known."""
-        ...
-
-
-@contextmanager
-def progress(label: str, total: int | None = None, now_s: Callable[[], float] = time.monotonic) -> Iterator[Progress]:
-    """Shows on stderr how far a piece of work is: a bar on a terminal, else a plain line every few seconds.
-
-    Work that is done within seconds shows no line. `now_s` tells seconds that never go back.
-    """
-    if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
-        with _bar() as bar:
-            yield _Drawn(bar, bar.add_task(label, total=total))
-    else:
-        told = _Told(label, total, now_s)
-        yield told
-        told.end()
-
-
-def _bar() -> "RichProgress":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    # Results printed meanwhile are stdout's and stay there.
-    return Progress(*columns, console=Console(stderr=True), redirect_stdout=False)
-
-
-class _Drawn:
-    """Progress as a bar."""
-
-    def __init__(self, bar: "RichProgress", task: "TaskID") -> None:
-        self._bar, self._task = bar, task
-
-    def advance(self, steps: int = 1) -> None:
-        self._bar.advance(self._task, steps)
-
-    def total(self, steps: int) -> None:
-        self._bar.update(self._task, total=steps)
-
-
-class _Told:
-    """Progress as lines: none for what is done within seconds, else one now and then, and a last one."""
-
-    def __init__(self, label: str, total: int | None, now_s: Callable[[], float]) -> None:
-        self._label, self._total, self._now_s = label, total, now_s
-        self._done = 0
-        self._said_at_s = now_s()
-        self._said = -1
-
-    def advance(self, steps: int = 1) -> None:
-        self._done += steps
-        if self._now_s() - self._said_at_s >= PROGRESS_LINE_S:
-            self._say()
-
-    def total(self, steps: int) -> None:
-        self._total = steps
-
-    def end(self) -> None:
-        if self._said >= 0 and self._said != self._done:
-            self._say()
-
-    def _say(self) -> None:
-        of = "" if self._total is None else f" of {self._total}"
-        say(f"{self._label}: {self._done}{of}")
-        self._said, self._said_at_s = self._done, self._now_s()
 
 
 def _write(data: bytes) -> None:

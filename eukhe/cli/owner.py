@@ -30,6 +30,9 @@ from eukhe.actors.opening import Opened, open_chat
 from eukhe.actors.planner import Planner
 from eukhe.actors.store import Store
 from eukhe.actors.threads import EDGE, Threads
+from eukhe.cli.output import say
+from eukhe.cli.progress import logs_progress
+from eukhe.cli.reading import INDEX_FILE, tell_problems
 from eukhe.errors import Bug, ExpectedError
 from eukhe.limits import STATUS_EVERY_S
 from eukhe.world.clock import RealClock
@@ -104,25 +107,27 @@ class Owner:
 
 
 @contextmanager
-def own(
-    home: Path, settings: Settings, *, builds: int | None = None, reading: Callable[[int, int], None] | None = None
-) -> Iterator[Owner]:
+def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterator[Owner]:
     """The chat of a home, owned while the block runs; made where there is none yet.
 
-    `builds`: how many lines may be ordered of the model, None for no limit. `reading` hears how many bytes of how
-    many were read where the logs are read anew. HomeError, ChatLockedError, LogDamagedError, StoreError.
+    `builds`: how many lines may be ordered of the model, None for no limit. HomeError, ChatLockedError,
+    LogDamagedError, StoreError.
     """
     chat = make_home(home)
     with ExitStack() as stack:
         stack.enter_context(ChatLock(chat))
         disk = stack.enter_context(closing(RealDisk(chat)))
-        index = stack.enter_context(closing(SqliteIndex(chat / "index.db")))
-        opened = open_chat(disk, index, settings.chat_limits(), owner=True, progress=reading)
+        index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
+        if index.said:
+            say(index.said)
+        with logs_progress() as read:
+            opened = open_chat(disk, index, settings.chat_limits(), owner=True, progress=read)
+        tell_problems(opened)
         if opened.damage is not None:
             raise opened.damage
         nodes = opened.chat.built_nodes.count
-        stores_index = stack.enter_context(closing(SqliteIndex(chat / "index.db")))
-        commands_index = stack.enter_context(closing(SqliteIndex(chat / "index.db")))
+        stores_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
+        commands_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         model = settings.text("memory.model")
         assert model is not None
         clock = RealClock()

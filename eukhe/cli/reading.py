@@ -4,7 +4,7 @@ Where no process owns the chat, the lock is taken for the moment in which index.
 not know yet is read from the logs, for this command alone.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,8 @@ from eukhe.actors.archive import Archive
 from eukhe.actors.opening import Opened, open_chat
 from eukhe.cli.command import Given
 from eukhe.cli.config_list import settings_of
-from eukhe.cli.output import progress, say
+from eukhe.cli.output import say
+from eukhe.cli.progress import logs_progress
 from eukhe.errors import ChatLockedError, HomeError, IndexFailed, NotFoundError
 from eukhe.model.chat import Chat
 from eukhe.model.part import Part
@@ -88,21 +89,6 @@ def _index(folder: Path, mending: ExitStack) -> tuple[SqliteIndex | ReaderIndex,
         return ReaderIndex(folder / INDEX_FILE), owner_pid(folder)
     except (HomeError, IndexFailed):
         return ReaderIndex(folder / INDEX_FILE), None
-
-
-@contextmanager
-def logs_progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar for the reading of logs, which shows only where there is much to read."""
-    with progress("reading the logs, bytes") as bar:
-        done = 0
-
-        def read(bytes_: int, total: int) -> None:
-            nonlocal done
-            bar.total(total)
-            bar.advance(bytes_ - done)
-            done = bytes_
-
-        yield read
 
 
 def tell_problems(opened: Opened) -> None:
