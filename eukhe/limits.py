@@ -74,6 +74,7 @@ VOID_NODES: Final = 1_000  # that one line voids
 PROBLEMS_MAX: Final = 100  # kept of one opening; the others are counted
 
 # The index
+INDEX_PROBLEMS_SHOWN: Final = 3  # wrong places of the index that a verification lists one by one
 INDEX_VERSION: Final = 1
 INDEX_BUSY_S: Final = 5.0  # how long a connection waits for another's write
 INDEX_CACHE_KIB: Final = 65_536

@@ -8,7 +8,9 @@ the index. Main is read as far as the tree asks, so memory is that of what is un
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from eukhe.limits import LOST, NODE_BYTES_MAX
+import msgspec
+
+from eukhe.limits import INDEX_PROBLEMS_SHOWN, NODE_BYTES_MAX
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord, GapRecord, MainRecord, MessageRecord, NodeRecord, TreeRecord, VoidRecord
 from eukhe.model.saved_view import VIEW_FILE, compare_view
@@ -66,6 +68,7 @@ class Verification:
         self._nodes = Nodes()
         self._replay = Replay()
         self._reading: Iterator[bool] = self._messages()
+        self._astray = 0  # places of the index that are not so
         self.messages = self.nodes = self.batches = 0
 
     @property
@@ -167,6 +170,7 @@ class Verification:
                     case Jump(file, line, offset, before, after):
                         gaps = list(self._gaps()) if gaps is None else gaps
                         if not accepted(found, gaps):
+                            self._blame(file, line - 1)
                             self._found.append(Problem(file, line, offset, missing(found)))
                         yield from self._lost(after - before - 1)
                     case Found(record=GapRecord()):
@@ -174,6 +178,11 @@ class Verification:
                     case Found(record=MessageRecord() as record):
                         self._message(found, record)
                         yield True
+
+    def _blame(self, file: str, line: int) -> None:
+        """A broken line right before ids that are missing took them with it, so it does harm."""
+        if self._found and (self._found[-1].file, self._found[-1].line) == (file, line):
+            self._found[-1] = msgspec.structs.replace(self._found[-1], harmless=False)
 
     def _message(self, found: Found[MainRecord], record: MessageRecord) -> None:
         own = tuple(text_of(data) for each in labels(record) if len(data := each.encode()) <= NODE_BYTES_MAX)
@@ -183,8 +192,8 @@ class Verification:
             self._index_place(found, self._places.message_place(record.i), f"message {record.i}")
 
     def _lost(self, count: int) -> Iterator[bool]:
+        """Lost messages may have a line all the same, made while they were there."""
         for _ in range(count):
-            self._nodes.free[self.messages] = (text_of(LOST.encode()),)
             yield True
 
     def _gaps(self) -> Iterator[GapRecord]:
@@ -203,12 +212,23 @@ class Verification:
             self._found.append(Problem(VIEW_FILE, 1, 0, what, harmless))
 
     def _index_place(self, found: Found[TreeRecord] | Found[MainRecord], place: Where | None, what: str) -> None:
+        if place is not None and (place.path, place.offset, place.length) == (
+            found.file,
+            found.offset,
+            found.length,
+        ):
+            return
+        self._astray += 1
+        if self._astray > INDEX_PROBLEMS_SHOWN:
+            return
         if place is None:
             self._say(found, f"{INDEX_FILE} does not have {what}")
-        elif (place.path, place.offset, place.length) != (found.file, found.offset, found.length):
+        else:
             self._say(found, f"{INDEX_FILE} has {what} at {place.path}, byte {place.offset}, {place.length} bytes")
 
     def _index_counts(self) -> None:
+        if (more := self._astray - INDEX_PROBLEMS_SHOWN) > 0:
+            self._found.append(Problem(INDEX_FILE, 1, 0, f"disagrees with the logs in {more} more places"))
         for what, indexed, logged in zip(
             ("messages", "nodes"), self._indexed, (self.messages, self.nodes), strict=True
         ):
