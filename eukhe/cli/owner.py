@@ -77,7 +77,12 @@ class Owner:
 
     def commit_index(self) -> None:
         """Waits until `archive` and `index` know all that is on disk."""
+        self._catch_up()
         assert isinstance(self.edge.ask("index", Sync), Synced)
+
+    def _catch_up(self) -> None:
+        """Waits until the store has told the others of all that it has acknowledged."""
+        assert isinstance(self.edge.ask("store", Sync), Synced)
 
     def status(self) -> Status:
         status = self.edge.ask("planner", AskStatus)
@@ -90,6 +95,7 @@ class Owner:
         `take`: then the batch, where one is due (D12). AppendRefused where the store has failed.
         """
         moved = moved or (lambda status: None)
+        self._catch_up()
         ticket = self.edge.ticket()
         self.edge.tell("planner", Settle(EDGE, ticket, take))
         while True:
