@@ -25,7 +25,7 @@ from eukhe.actors.messages import (
     WriteTree,
 )
 from eukhe.actors.store import StoreStart
-from eukhe.errors import StoreError
+from eukhe.errors import IndexFailed, StoreError
 from eukhe.model.part import Part
 from eukhe.model.record import MessageRecord
 from eukhe.world.disk import RealDisk
@@ -95,17 +95,24 @@ def test_a_chat_open_for_reading_only_logs_nothing_and_says_why() -> None:
     assert 0 == disk.writes
 
 
-def test_a_message_that_cant_be_read_for_its_key_fails_the_append_and_the_store() -> None:
-    class Broken(Library):
-        def message(self, i: int) -> MessageRecord | None:
-            raise StoreError("main/x.jsonl", 5, "Input/output error")
+@pytest.mark.parametrize("broken", ["id_of_key", "message"])
+def test_a_key_that_cant_be_looked_up_fails_the_append_and_the_store(broken: str) -> None:
+    error = IndexFailed("index.db", "disk I/O error") if broken == "id_of_key" else StoreError(MAIN, 5, "Input/output error")
 
-    library = Broken()
-    library.keys["k"] = 0
-    host = StoreHost(MemoryDisk(), StoreStart(1), library)
-    host.send(host.order(Entry("user", "a")), host.order(Entry("user", "b", key="k")))
-    assert [AppendFailed, AppendFailed] == [type(answer) for answer in host.answers()]
-    assert [2, 1] == [answer.ticket for answer in host.answers()]
+    class Broken(Library):
+        def id_of_key(self, key: str) -> int | None:
+            if broken == "id_of_key":
+                raise error
+            return 0
+
+        def message(self, i: int) -> MessageRecord | None:
+            raise error
+
+    host = StoreHost(MemoryDisk(), StoreStart(1), Broken())
+    host.send(host.order(Entry("user", "a")), host.order(Entry("user", "b"), Entry("user", "c", key="k")))
+    assert [AppendFailed(2, str(error)), AppendFailed(1, str(error))] == host.answers()
+    assert [Poisoned(str(error))] == host.said("planner")
+    assert [] == messages_of(host.disk)
 
 
 # --- on real disks, in processes of their own ---

@@ -45,7 +45,7 @@ from eukhe.actors.messages import (
 from eukhe.actors.ports import Clock, Index, Place, Placed, Position, Reader
 from eukhe.actors.store_intake import Intake, refusal
 from eukhe.actors.store_recent import Recent
-from eukhe.errors import Bug, StoreError
+from eukhe.errors import Bug, IndexFailed, StoreError
 from eukhe.limits import NODE_BYTES_MAX
 from eukhe.model.part import Part
 from eukhe.model.record import (
@@ -147,8 +147,8 @@ class Store:
                 answers.append(answer)
                 self._messages += records
                 self._images.update(images)
-        except StoreError as error:
-            # A message that has the entry's key can't be read. Ids are given already, so there is no way back.
+        except (StoreError, IndexFailed) as error:
+            # Whether an entry's key is there already can't be known. Ids are given, so there is no way back.
             return [Tell(order.reply_to, AppendFailed(order.ticket, str(error))), *self._fail(str(error))]
         self._appends.append((order.reply_to, AppendDone(order.ticket, tuple(answers))))
         return self._wake()
