@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from transcript_kit import PNG, TWO, Session, all_of, image_block, kinds_and_texts, said, text_block, texts
 
+from eukhe.world.transcripts import plan, read
+
 NOTIFICATION = "<task-notification>\n<task-id>a1</task-id>\n<result>All sound.</result>\n</task-notification>"
 
 
@@ -55,7 +57,8 @@ def test_a_removed_prompt_whose_typing_is_not_in_the_file_is_said_by_the_removal
 
 def test_commands_in_the_queue_say_nothing_and_do_not_make_a_session(tmp_path: Path) -> None:
     session = Session().queue("enqueue", "/context").queue("remove").queue("enqueue", "<x>").queue("remove")
-    assert [] == all_of(session.write(tmp_path / "a.jsonl"))
+    with plan([session.write(tmp_path / "a.jsonl")]) as planned:
+        assert (0, []) == (planned.sessions, list(read(planned)))
 
 
 def test_a_report_taken_into_the_turn_is_work(tmp_path: Path) -> None:
@@ -77,8 +80,14 @@ def test_an_attachment_repeats_what_the_queue_gave(tmp_path: Path) -> None:
 
 
 def test_an_attachment_before_the_removal_repeats_it_too(tmp_path: Path) -> None:
-    session = Session().queue("enqueue", "use 4 jobs").attached("use 4 jobs").talk("ok").queue("remove")
-    assert ["ok", "use 4 jobs"] == texts(session.write(tmp_path / "a.jsonl"))
+    session = Session().queue("enqueue", "use 4 jobs").attached("use 4 jobs").talk("ok")
+    before = said(session.write(tmp_path / "a.jsonl"))
+    assert ["use 4 jobs", "ok"] == [message.text for message in before]
+    for operation in ("remove", "enqueue", "remove"):
+        session.queue(operation, "use 4 jobs")
+    after = said(session.write(tmp_path / "a.jsonl"))
+    assert ["use 4 jobs", "ok", "use 4 jobs"] == [message.text for message in after]
+    assert before == after[:2]
 
 
 def test_an_attachment_without_a_queue_is_the_users(tmp_path: Path) -> None:
@@ -100,6 +109,14 @@ def test_an_attachment_written_again_after_a_compaction_does_not_count_twice(tmp
     session = Session().queue("enqueue", "go on").queue("remove").attached("go on").talk("a")
     session.raw(session.lines[2]).attached("go on")
     assert ["go on", "a", "go on"] == texts(session.write(tmp_path / "a.jsonl"))
+
+
+def test_of_two_attachments_for_two_prompts_one_may_be_written_again(tmp_path: Path) -> None:
+    session = Session()
+    for _ in range(2):
+        session.queue("enqueue", "go on").queue("remove").attached("go on")
+        session.raw(session.lines[2])
+    assert ["go on", "go on"] == texts(session.write(tmp_path / "a.jsonl"))
 
 
 @pytest.mark.parametrize("goes_on", [True, False])

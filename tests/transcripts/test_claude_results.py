@@ -77,6 +77,12 @@ def test_the_users_words_in_a_refusal_are_the_users(tmp_path: Path) -> None:
     assert wanted == of_one(tmp_path, "Edit", result_block("c1", refusal, is_error=True))
 
 
+def test_the_programs_note_behind_the_words_of_a_refusal_is_not_the_users(tmp_path: Path) -> None:
+    refusal = REFUSED + "To tell you how to proceed, the user said:\nnot there\n\nNote: The user's next message may "
+    refusal += "contain a correction or preference."
+    assert ("user", "not there") == of_one(tmp_path, "Edit", result_block("c1", refusal, is_error=True))[1]
+
+
 def test_a_refusal_without_words_is_an_echo_alone(tmp_path: Path) -> None:
     assert [("echo", REFUSED + STOP)] == of_one(tmp_path, "Edit", result_block("c1", REFUSED + STOP, is_error=True))
 

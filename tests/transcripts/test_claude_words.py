@@ -81,6 +81,8 @@ def test_a_user_text_is_told_from_what_the_program_wrote(text: str, words: list[
         ("/context", []),
         (" /review 12", []),
         ("<div> is broken", []),
+        ("[monitor] worker idle", []),
+        ("[Image #1] like this", [("user", "[Image #1] like this")]),
         (NOTIFICATION, [("work", "It holds <b>tags</b>,\nand lines.")]),
     ],
 )

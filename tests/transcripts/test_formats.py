@@ -57,11 +57,19 @@ def test_long_first_lines_do_not_hide_a_session(tmp_path: Path) -> None:
 def test_a_line_too_long_to_be_looked_at_is_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "a"
     with path.open("wb") as file:
-        file.write(b'{"x":"')
+        file.write(FIRST_LINES[-1])
         file.seek(DETECT_LINE_BYTES_MAX, 1)
-        file.write(b'"}\n' + FIRST_LINES[-1])
-    reader = reader_of(path)
-    assert reader is READERS[0]
+        file.write(b"\n")
+    assert None is reader_of(path)
+    with path.open("ab") as file:
+        file.write(FIRST_LINES[-1])
+    assert reader_of(path) is READERS[0]
+
+
+def test_a_long_line_that_does_not_begin_as_a_record_is_not_looked_at(tmp_path: Path) -> None:
+    text = b"x" * (2 * READ_BLOCK_BYTES)
+    assert None is name_of(tmp_path / "a", text + FIRST_LINES[-1])
+    assert "claude-code" == name_of(tmp_path / "a", text + b"\n" + FIRST_LINES[-1])
 
 
 @pytest.mark.parametrize(

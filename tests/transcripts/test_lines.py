@@ -95,6 +95,11 @@ def test_an_object_inside_a_torn_record_is_not_a_record() -> None:
     assert [B] == parse(torn + dumped(B)).records
 
 
+def test_a_record_between_the_halves_of_another_one_is_found() -> None:
+    parsed = parse(b'{"type":"tor' + dumped(B) + b',"text":"the rest of an older line"}')
+    assert [B] == parsed.records
+
+
 @pytest.mark.parametrize("line", [b"17", b'"text"', b"[1]", b"null", b"no json at all", b'{"a":', b"\x89PNG\r\n"])
 def test_what_is_no_record_is_one_bad_part(line: bytes) -> None:
     parsed = parse(line)

@@ -54,3 +54,28 @@ def test_many_records_take_no_more_than_few(tmp_path: Path) -> None:
     messages, kib = measured(written(4_000), written(24_000))
     assert 36_000 == messages
     assert kib < 3 * 1_024
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from eukhe.errors import ImportFailedError
+from eukhe.world.transcripts import catalog, plan
+catalog.CATALOG_CACHE_KIB = 64
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (65_536, 65_536))
+try:
+    plan([Path(sys.argv[1])])
+except ImportFailedError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_said_in_a_line(tmp_path: Path) -> None:
+    session = Session()
+    for n in range(2_000):
+        session.user(f"u{n}")
+    path = session.write(tmp_path / "a.jsonl")
+    done = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("the temporary folder: ")
+    assert done.stdout.endswith("an import needs some room there\n")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from transcript_kit import ONE, TWO, Session, all_of, said, text_block
 
@@ -63,7 +63,6 @@ def spliced(data: bytes, cuts: list[tuple[int, int, bytes]]) -> bytes:
     return data
 
 
-@settings(deadline=None, max_examples=150)
 @given(splices)
 def test_any_splice_is_read_the_same_twice_and_never_raises(cuts: list[tuple[int, int, bytes]]) -> None:
     with file_of(spliced(DATA, cuts)) as path:
@@ -73,7 +72,6 @@ def test_any_splice_is_read_the_same_twice_and_never_raises(cuts: list[tuple[int
         assert len(keys) == len(set(keys))
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.sampled_from(SESSION.lines + PLAIN) | st.binary(max_size=80), max_size=30))
 def test_any_lines_in_any_order_are_read_and_no_whole_record_is_lost(lines: list[bytes]) -> None:
     with file_of(b"\n".join(lines)) as path:
@@ -85,7 +83,6 @@ def test_any_lines_in_any_order_are_read_and_no_whole_record_is_lost(lines: list
 torn = st.sampled_from(SESSION.lines).flatmap(lambda line: st.integers(1, len(line) - 1).map(lambda end: line[:end]))
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.lists(torn | st.sampled_from(PLAIN), min_size=1, max_size=6))
 def test_whole_records_among_torn_ones_on_one_line_are_all_found(parts: list[bytes]) -> None:
     found = [record.get("message", {}).get("content") for record in parse(b"".join(parts)).records]
@@ -93,7 +90,6 @@ def test_whole_records_among_torn_ones_on_one_line_are_all_found(parts: list[byt
     assert wanted == [content for content in found if isinstance(content, str) and content.startswith("whole")]
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_the_order_and_the_cuts_of_copies_change_nothing(data: st.DataObject) -> None:
     """Checkpoints of two sessions, cut at any line, under any names, in any order: the longest ones' messages."""

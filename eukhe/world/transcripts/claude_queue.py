@@ -4,8 +4,9 @@
 `dequeue`, an ordinary user line follows; `popAll`, it went back into the editor. The last three may name the text or
 not; without one the first in is the first out. What is still waiting when the file ends was not said yet.
 
-Newer versions also write an attachment when such a prompt reaches the model. Each attachment is paired with the queue's
-prompt of the same text in the same file, the first with the first; paired, it says nothing of its own.
+Newer versions also write an attachment when such a prompt reaches the model, before its `remove` or behind it. Each
+attachment is paired with the queue's prompt of the same text in the same file, the first with the first. Of a pair the
+one that is written first speaks, so that it stays the same when the other is written later.
 """
 
 from typing import Any, NamedTuple
@@ -62,13 +63,13 @@ def twin_of(content: Any) -> str:
 
 
 def settle_queue(catalog: Catalog) -> None:
-    """Silences the attachments whose prompts the queue has given already."""
+    """Silences, of each pair, what is written last: in its file, and wherever it was copied to."""
     catalog.sql.execute(
         "WITH one AS (SELECT file, session, twin, role, id, MIN(rowid) AS r FROM record WHERE twin NOT NULL"
         "             AND role IN ('queue', 'attachment') GROUP BY file, role, id),"
         " numbered AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY file, session, twin, role ORDER BY r) AS n FROM one)"
-        " UPDATE record SET says = 0 WHERE role = 'attachment' AND id IN (SELECT a.id FROM numbered a JOIN numbered q"
-        " USING (file, session, twin, n) WHERE a.role = 'attachment' AND q.role = 'queue')"
+        " UPDATE record SET says = 0 WHERE twin NOT NULL AND id IN (SELECT late.id FROM numbered late"
+        " JOIN numbered early USING (file, session, twin, n) WHERE late.r > early.r)"
     )
 
 

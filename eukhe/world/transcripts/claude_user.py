@@ -18,6 +18,7 @@ _WHERE_IT_IS = re.compile(r"^(?:Full transcript available at|Read the output fil
 _INTERRUPTED = frozenset({"[Request interrupted by user]", "[Request interrupted by user for tool use]"})
 _REFUSED = "The user doesn't want to proceed with this tool use"
 _REFUSED_SAYING = "the user said:\n"
+_REFUSED_NOTE = "\n\nNote: The user's next message may contain a correction"
 
 
 class Words(NamedTuple):
@@ -63,8 +64,8 @@ def queued_words(text: str) -> list[Words]:
 
 
 def is_machines(text: str) -> bool:
-    """Is a text that waited its turn a command, or a note of the program?"""
-    return text.lstrip().startswith(("/", "<"))
+    """Is a text that waited its turn a command, or a note of a program?"""
+    return text.lstrip().startswith(("/", "<", "[monitor]"))
 
 
 def without_reminders(result: str) -> str:
@@ -88,7 +89,8 @@ def is_refusal(result: str) -> bool:
 
 def refusing_words(result: str) -> str:
     """What the user said on refusing a call; empty where nothing was said."""
-    return result.partition(_REFUSED_SAYING)[2].strip() if is_refusal(result) else ""
+    said = result.partition(_REFUSED_SAYING)[2] if is_refusal(result) else ""
+    return said.partition(_REFUSED_NOTE)[0].strip()
 
 
 def reported_tasks(text: str) -> Iterator[str]:
