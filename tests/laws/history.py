@@ -17,7 +17,9 @@ from eukhe.model.part import Part
 from eukhe.model.view import View
 from laws.words import nodes
 
-KINDS = ("message",) * 7 + ("work",) * 5 + ("start", "start", "built", "built", "failed", "failed", "failed")
+KINDS: tuple[str, ...] = (
+    ("message",) * 7 + ("work",) * 5 + ("start", "start", "built", "built", "failed", "failed", "failed")
+)
 KINDS += ("wait", "tick", "take", "checkpoint", "restart")
 CODE_MAX = len(KINDS) * 4096 - 1
 SIZE_MAX = 60
@@ -57,7 +59,8 @@ class Owner:
     """A chat and its logs: does at each event what planner and store do together.
 
     `sizes`: every node in the tree log, with its bytes. `batch`: the last event's merges, None where none ran.
-    `views`: after each record of the tree log, the count of messages, the view, whether it was shrinking.
+    `written`: after each record of the tree log, the count of messages, the view as (first message, level), and
+    whether it was shrinking.
     """
 
     def __init__(self, limits: ChatLimits) -> None:
@@ -68,7 +71,7 @@ class Owner:
         self.sizes: dict[Part, int] = {}
         self.batch: Merged | None = None
         self.checkpoints = [Checkpoint(None, 0, 0)]
-        self.views: list[State] = []
+        self.written: list[tuple[int, tuple[tuple[int, int], ...], bool]] = []
 
     def __repr__(self) -> str:
         return f"Owner({self.limits}, messages={self.messages}, tree={self.tree})"
@@ -128,13 +131,16 @@ class Owner:
     def _log_node(self, part: Part, size: int) -> None:
         self.tree.append(NodeSize(part, size))
         self.sizes[part] = size
-        self.views.append(self.state)
+        self._note_written()
 
     def _log_batch(self, batch: Merged | None) -> None:
         self.batch = batch
         if batch is not None:
             self.tree.append(Merges(batch, self.chat.shrinking, self.chat.t))
-            self.views.append(self.state)
+            self._note_written()
+
+    def _note_written(self) -> None:
+        self.written.append((self.chat.t, tuple(self.chat.view.lines.items()), self.chat.shrinking))
 
 
 def memory_of(chat: Chat) -> dict[str, Any]:
@@ -157,13 +163,21 @@ class History(NamedTuple):
     limits: ChatLimits
     events: tuple[Event, ...]
 
-    def play(self) -> Iterator[tuple[State, Event, Owner]]:
-        """Each event: the state before it, it, and the owner after it."""
+    def moments(self) -> Iterator[tuple[Event, Owner]]:
+        """Each event, and the owner after it."""
         owner = Owner(self.limits)
         for event in self.events:
-            before = owner.state
+            owner.apply(event)
+            yield event, owner
+
+    def steps(self) -> Iterator[tuple[State, Event, Owner]]:
+        """Each event: the state before it, it, and the owner after it."""
+        owner = Owner(self.limits)
+        before = owner.state
+        for event in self.events:
             owner.apply(event)
             yield before, event, owner
+            before = owner.state
 
     def end(self) -> Owner:
         """The owner after all events."""
@@ -189,8 +203,11 @@ def read(code: int, owner: Owner, *, adverse: bool, waiting: bool = False) -> li
             part = _one(nodes(owner.chat.t) if adverse else owner.chat.queue(need=waiting), number)
             return [Event(kind, part)] if part else []
         case "built" | "failed":
-            part = _one(nodes(owner.chat.t) if adverse and number % 3 == 0 else sorted(owner.chat.running), number)
-            return [Event(kind, Part(*part), size)] if part else []
+            part = _one(
+                nodes(owner.chat.t) if adverse and number % 3 == 0 else sorted(map(Part._make, owner.chat.running)),
+                number,
+            )
+            return [Event(kind, part, size)] if part else []
         case "restart":
             return [Event(kind, None, number % len(owner.checkpoints))]
     return [Event(kind)]

@@ -12,7 +12,7 @@ from laws.words import bytes_of, can_merge, chain
 @given(histories())
 def test_a_batch_reaches_the_floor_or_the_view_is_shrinking(history: History) -> None:
     sizes: dict[Part, int] = {}
-    for before, event, owner in history.play():
+    for before, event, owner in history.steps():
         if event.name == "message" and owner.batch is not None:
             after = owner.chat.view.parts()
             assert after == chain([*before.view, Part(0, before.t)], owner.batch, sizes)

@@ -13,7 +13,7 @@ from laws.words import bytes_of
 @given(histories())
 def test_a_message_runs_a_batch_where_one_is_due(history: History) -> None:
     sizes: dict[Part, int] = {}
-    for before, event, owner in history.play():
+    for before, event, owner in history.steps():
         with_line = bytes_of(before.view, sizes) + PLACEHOLDER_BYTES
         if event.name == "message" and (before.shrinking or with_line > history.limits.ceiling):
             assert owner.batch is not None

@@ -10,5 +10,5 @@ from laws.words import summarized
 @pytest.mark.rule("18", "33")
 @given(histories())
 def test_every_merged_line_of_the_compaction_view_is_built(history: History) -> None:
-    for _, event, owner in history.play():
+    for event, owner in history.moments():
         assert (event, True) == (event, summarized(owner.chat.compaction_view.parts(), owner.sizes))

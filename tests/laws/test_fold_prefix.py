@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from eukhe.model.fold import NodeSize, fold
 from eukhe.model.part import Part
-from laws.history import History, State, histories, memory_of
+from laws.history import History, histories, memory_of
 from laws.words import bytes_of, is_ready, nodes
 
 
@@ -15,14 +15,14 @@ from laws.words import bytes_of, is_ready, nodes
 def test_a_tree_log_cut_off_anywhere_gives_the_view_of_that_moment(history: History, cut: int, more: int) -> None:
     owner = history.end()
     count = cut % (len(owner.tree) + 1)
-    live = State(0, [], [], False) if count == 0 else owner.views[count - 1]
-    t = live.t + more % (len(owner.messages) + 1 - live.t)
+    live_t, live_view, shrinking = [(0, (), False), *owner.written][count]
+    t = live_t + more % (len(owner.messages) + 1 - live_t)
     folded = fold(None, owner.messages[:t], owner.tree[:count], history.limits)
     chat = folded.chat
     assert () == folded.problems
     assert t == chat.t
-    assert [*live.view, *(Part(0, i) for i in range(live.t, t))] == chat.view.parts()
-    assert live.shrinking == chat.shrinking
+    assert [*live_view, *((i, 0) for i in range(live_t, t))] == list(chat.view.lines.items())
+    assert shrinking == chat.shrinking
 
     logged = {record.part: record.size for record in owner.tree[:count] if isinstance(record, NodeSize)}
     free = free_nodes(owner.messages[:t], logged, history.limits.node)

@@ -13,7 +13,7 @@ from laws.words import is_prefix
 def test_a_settled_view_is_a_prefix_of_all_later_ones_until_a_batch(history: History) -> None:
     settled: list[Part] = []
     sizes: list[int] = []
-    for _, _, owner in history.play():
+    for _, owner in history.moments():
         lines = owner.chat.view.parts()
         if owner.batch is None:
             assert is_prefix(settled, lines)

@@ -9,5 +9,5 @@ from laws.history import History, histories
 @pytest.mark.rule("39")
 @given(histories(adverse=False))
 def test_no_more_calls_run_than_there_are_slots(history: History) -> None:
-    for _, _, owner in history.play():
+    for _, owner in history.moments():
         assert len(owner.chat.running) <= history.limits.jobs

@@ -13,7 +13,7 @@ from laws.words import bytes_of, fitted
 def test_a_message_renews_the_compaction_view_or_appends_to_it(history: History) -> None:
     sizes: dict[Part, int] = {}
     limits = history.limits
-    for before, event, owner in history.play():
+    for before, event, owner in history.steps():
         if event.name == "message":
             lines = owner.chat.view.parts() if owner.batch else [*before.compaction_view, Part(0, before.t)]
             if owner.batch or bytes_of(lines, sizes) > limits.compaction_ceiling:

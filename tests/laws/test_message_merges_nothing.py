@@ -13,7 +13,7 @@ from laws.words import bytes_of
 @given(histories())
 def test_a_message_runs_no_batch_while_the_view_has_room(history: History) -> None:
     sizes: dict[Part, int] = {}
-    for before, event, owner in history.play():
+    for before, event, owner in history.steps():
         with_line = bytes_of(before.view, sizes) + PLACEHOLDER_BYTES
         if event.name == "message" and not before.shrinking and with_line <= history.limits.ceiling:
             assert owner.batch is None

@@ -14,7 +14,7 @@ from laws.words import bytes_of, nodes, unbuilt
 @given(histories())
 def test_the_planner_and_the_slow_reference_have_the_same_state_after_each_event(history: History) -> None:
     slow = SlowChat(history.limits)
-    for _, event, owner in history.play():
+    for event, owner in history.moments():
         getattr(slow, event.name)(*[value for value in event[1:] if value is not None])
         assert (event, slow_state(slow)) == (event, state(owner))
     for part in nodes(slow.t + 2):

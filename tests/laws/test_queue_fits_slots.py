@@ -9,7 +9,7 @@ from laws.history import History, histories
 @pytest.mark.rule("39")
 @given(histories())
 def test_the_queue_fits_the_free_slots(history: History) -> None:
-    for _, _, owner in history.play():
+    for _, owner in history.moments():
         queue = owner.chat.queue()
         assert len(queue) <= max(0, history.limits.jobs - len(owner.chat.running))
         assert len(set(queue)) == len(queue)

@@ -10,7 +10,7 @@ from laws.words import is_ready
 @pytest.mark.rule("40", "42")
 @given(histories())
 def test_after_the_needed_lines_come_ready_merges_in_order(history: History) -> None:
-    for _, _, owner in history.play():
+    for _, owner in history.moments():
         merges = owner.chat.queue()[len(owner.chat.queue(need=True)) :]
         assert all(is_ready(part, owner.sizes) for part in merges)
         assert sorted(merges) == merges

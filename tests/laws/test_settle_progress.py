@@ -10,7 +10,7 @@ from laws.words import unbuilt
 @pytest.mark.rule("47", "D5")
 @given(histories())
 def test_a_waiting_turn_always_has_something_to_start(history: History) -> None:
-    for _, _, owner in history.play():
+    for _, owner in history.moments():
         chat = owner.chat
         if not chat.running and not chat.parked and history.limits.jobs:
             assert chat.settled == (chat.queue(need=True) == [])

@@ -10,7 +10,7 @@ from laws.words import bytes_of
 @pytest.mark.rule("28", "D12")
 @given(histories())
 def test_a_take_changes_nothing_where_no_batch_is_due(history: History) -> None:
-    for before, event, owner in history.play():
+    for before, event, owner in history.steps():
         due = before.shrinking or bytes_of(before.view, owner.sizes) > history.limits.ceiling
         if event.name == "take" and not due:
             assert owner.batch is None

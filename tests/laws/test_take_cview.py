@@ -10,7 +10,7 @@ from laws.words import fitted
 @pytest.mark.rule("33", "D12")
 @given(histories())
 def test_a_take_renews_the_compaction_view_only_where_its_batch_merged(history: History) -> None:
-    for before, event, owner in history.play():
+    for before, event, owner in history.steps():
         if event.name == "take":
             lines = before.compaction_view
             if owner.batch:

@@ -10,7 +10,7 @@ from laws.words import bytes_of, can_merge, chain
 @pytest.mark.rule("D12")
 @given(histories())
 def test_a_takes_batch_reaches_the_floor_or_the_view_is_shrinking(history: History) -> None:
-    for before, event, owner in history.play():
+    for before, event, owner in history.steps():
         if event.name == "take" and owner.batch is not None:
             after = owner.chat.view.parts()
             assert after == chain(before.view, owner.batch, owner.sizes)

@@ -10,5 +10,5 @@ from laws.words import tiles
 @pytest.mark.rule("14")
 @given(histories())
 def test_the_view_covers_the_whole_chat_after_each_event(history: History) -> None:
-    for _, event, owner in history.play():
+    for event, owner in history.moments():
         assert (event, True) == (event, tiles(owner.chat.view.parts(), owner.chat.t))

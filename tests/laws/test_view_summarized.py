@@ -10,5 +10,5 @@ from laws.words import summarized
 @pytest.mark.rule("18", "63")
 @given(histories())
 def test_every_merged_line_of_the_view_is_built(history: History) -> None:
-    for _, event, owner in history.play():
+    for event, owner in history.moments():
         assert (event, True) == (event, summarized(owner.chat.view.parts(), owner.sizes))

@@ -3,14 +3,16 @@
 `built` and `sizes` map each built node to the bytes of its text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from eukhe.limits import PLACEHOLDER_BYTES
 from eukhe.model.part import Part
 
 Lines = Sequence[Part]
 Sizes = Mapping[Part, int]
+Due = Callable[[Part, int], Fraction]
 
 
 def tiles(lines: Lines, t: int) -> bool:
@@ -46,10 +48,8 @@ def chain(lines: Lines, merges: Sequence[Part], sizes: Sizes) -> list[Part] | No
 
 def can_merge(lines: Lines, sizes: Sizes) -> list[Part]:
     """The built parents of which both halves are neighbours here, oldest first."""
-    parents = [line.parent for line in lines[:-1]]
-    return [
-        p for p, line, after in zip(parents, lines, lines[1:], strict=False) if p in sizes and (line, after) == p.halves
-    ]
+    pairs = ((line.parent, line, after) for line, after in pairwise(lines))
+    return [parent for parent, *halves in pairs if parent in sizes and tuple(halves) == parent.halves]
 
 
 def due(parent: Part, t: int) -> Fraction:
@@ -62,10 +62,10 @@ def due_from_first(parent: Part, t: int) -> Fraction:
     return Fraction(t - parent.start, 1 << (parent.level - 1))
 
 
-def most_due(lines: Lines, sizes: Sizes, t: int, due=due) -> Part | None:  # type: ignore[no-untyped-def]
+def most_due(lines: Lines, sizes: Sizes, t: int, order: Due = due) -> Part | None:
     """The most due of the parents that can merge, of equals the oldest."""
     # max keeps the first of equals, and they come oldest first.
-    return max(can_merge(lines, sizes), key=lambda parent: due(parent, t), default=None)
+    return max(can_merge(lines, sizes), key=lambda parent: order(parent, t), default=None)
 
 
 def fitted(lines: Lines, sizes: Sizes, t: int, floor: int) -> tuple[list[Part], list[Part]]:
