@@ -16,7 +16,7 @@ from eukhe.limits import (
     EXTRACT_HEAD_BOOST,
     EXTRACT_PLAIN_BOOST,
 )
-from eukhe.model.extract.pieces import Piece, prose, tidy
+from eukhe.model.extract.pieces import Piece, prose, split, tidy
 
 _TARGETS = ("command", "cmd", "file_path", "notebook_path", "path", "pattern", "query", "url", "skill", "id")
 _SAYS_LITTLE = {"timeout", "limit", "offset", "output_mode", "head_limit", "-A", "-B", "-C", "activeForm"}
@@ -27,7 +27,9 @@ def call(text: str) -> list[Piece]:
     name, _, rest = text.partition(" ")
     fields = _object(rest)
     if not isinstance(fields, dict):
-        return prose(text)
+        if "\n" in text:
+            return prose(text)
+        return [Piece(tidy(clause), EXTRACT_PLAIN_BOOST) for clause in split(text)]
     head = [name]
     pieces = []
     for target in _TARGETS:

@@ -2,7 +2,7 @@
 
 import re
 
-from eukhe.limits import EXTRACT_PATH_PARTS, NODE_BYTES_MAX
+from eukhe.limits import EXTRACT_MERGE_PHRASE_PERCENT, EXTRACT_PATH_PARTS, NODE_BYTES_MAX
 from eukhe.model.extract.fill import Clause, fill
 from eukhe.model.extract.items import items
 from eukhe.model.extract.message import pieces
@@ -28,7 +28,7 @@ def extract_merge(left: str, right: str, half_messages: int | None = None) -> st
                 if (item.kind, text) not in seen:
                     seen.add((item.kind, text))
                     clauses.append(Clause(item.kind, text, piece.boost, half))
-    return fill(clauses, NODE_BYTES_MAX)
+    return fill(clauses, NODE_BYTES_MAX, EXTRACT_MERGE_PHRASE_PERCENT)
 
 
 def _short(path: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
 """A message's line without a model. Pure: no clock, disk or threads."""
 
-from eukhe.limits import NODE_BYTES_MAX
+from eukhe.limits import EXTRACT_PHRASE_PERCENT, EXTRACT_USER_PHRASE_PERCENT, NODE_BYTES_MAX
 from eukhe.model.extract.calls import call
 from eukhe.model.extract.fill import Clause, fill
 from eukhe.model.extract.items import items
@@ -18,7 +18,8 @@ def extract_message(label: str) -> str:
     """
     (item,) = items(label, 1)
     found = pieces(item.kind, item.text)
-    return fill([Clause(item.kind, piece.text, piece.boost) for piece in found], NODE_BYTES_MAX)
+    percent = EXTRACT_USER_PHRASE_PERCENT if item.kind == "user" else EXTRACT_PHRASE_PERCENT
+    return fill([Clause(item.kind, piece.text, piece.boost) for piece in found], NODE_BYTES_MAX, percent)
 
 
 def pieces(kind: str, text: str) -> list[Piece]:

@@ -17,6 +17,7 @@ from eukhe.limits import (
     EXTRACT_FILLER_BOOST,
     EXTRACT_GLUED_BYTES_MAX,
     EXTRACT_HEAD_BOOST,
+    EXTRACT_HEADING_BOOST,
     EXTRACT_LAST_BOOST,
     EXTRACT_LEAD_BYTES_MAX,
     EXTRACT_OUTCOME_BOOST,
@@ -29,7 +30,8 @@ CUT = "…"
 _TAG = re.compile(r"^(user|eukhe|talk|tool|echo|work|note): ")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x7f\u200b\u202a-\u202e\u2066-\u2069\ufeff]")
-_SENTENCE = re.compile(r"(?<=[.!?…。！？])(?<!e\.g\.)(?<!i\.e\.)(?<!\b\d\.)\s+|(?<=[。！？])|;\s+")
+_JOINT = re.compile(rf"; | (?={CUT}\S)")
+_SENTENCE = re.compile(rf" (?={CUT}\S)|" r"(?<=[.!?…。！？])(?<!e\.g\.)(?<!i\.e\.)(?<!\b\d\.)\s+|(?<=[。！？])|;\s+")
 _MARK = re.compile(r"^(?:#{1,6}|[-*•>]|\|)\s+")
 _RULE = re.compile(r"^[-=_*|:+`~\s]*$")
 _SAID = re.compile(r"\w")
@@ -61,7 +63,9 @@ def tidy(text: str) -> str:
     """One clause on one line, which neither ends an item nor begins one; empty where it has no word."""
     if not _SAID.search(text):
         return ""
-    return _TAG.sub(r"\1:", " ".join(text.split()).replace("; ", ";").rstrip(";"))
+    if "\\" in text:
+        text = text.replace("\\n", " ").replace("\\t", " ")
+    return _TAG.sub(r"\1:", " ".join(text.split()).replace("; ", ";").strip("; "))
 
 
 def shorten(text: str, bytes_max: int) -> str:
@@ -98,6 +102,7 @@ def prose(text: str) -> list[Piece]:
             continue
         if _RULE.match(line):
             continue
+        heading = line.startswith("#")
         marked = _MARK.match(line)
         line = line[marked.end() :].rstrip("|").replace("**", "") if marked else line.replace("**", "")
         if code:
@@ -109,8 +114,16 @@ def prose(text: str) -> list[Piece]:
         if line.endswith(":") and size(line) <= EXTRACT_LEAD_BYTES_MAX and _turned(line):
             lead = line + " "
             continue
-        _sentences(lead + line, found)
+        if heading:
+            found.append(Piece(tidy(line), EXTRACT_HEADING_BOOST))
+        else:
+            _sentences(lead + line, found)
     return _placed(found)
+
+
+def split(text: str) -> list[str]:
+    """The clauses of an item as a line has it: joined by "; ", names before a space."""
+    return _JOINT.split(text)
 
 
 def _sentences(line: str, found: list[Piece]) -> None:

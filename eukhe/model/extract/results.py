@@ -18,7 +18,7 @@ from eukhe.limits import (
     EXTRACT_PREFIX_LINES_MIN,
 )
 from eukhe.model.extract.calls import leaves
-from eukhe.model.extract.pieces import Piece, tidy
+from eukhe.model.extract.pieces import Piece, split, tidy
 
 _NUMBERED = re.compile(r"^ {0,8}\d{1,6}[→\t:|-]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]{0,10}Z?\s?")
@@ -28,6 +28,7 @@ _ERROR = re.compile(
     re.I,
 )
 _CODE = re.compile(r"\b(?:return|if err|func|const|import|assert\.|require\.|t\.Errorf)\b|[{}]$|^\s*(?://|#)")
+_ALIKE = re.compile(r"ok\s|--- (?:PASS|SKIP)|=== (?:RUN|CONT|PAUSE)|\?\s|PASS\b|✓")
 _COUNT = re.compile(
     r"\b\d+\s+(?:issues?|files? changed|passed|failed|errors?|warnings?|tests?|insertions?|matches|lines|occurrences)\b"
     r"|^(?:ok|PASS|FAIL)\s|^Found \d",
@@ -43,7 +44,7 @@ def result(text: str) -> list[Piece]:
         return fields
     numbered = 0
     lines = []
-    for raw in stripped.split("\n"):
+    for raw in stripped.split("\n") if "\n" in stripped else split(stripped):
         mark = _NUMBERED.match(raw)
         if mark and "→" in mark.group():
             numbered += 1
@@ -53,7 +54,7 @@ def result(text: str) -> list[Piece]:
             lines.append(line)
     if numbered << 1 > len(lines):
         return [Piece(tidy(line), EXTRACT_CODE_BOOST) for line in lines]
-    head, lines = _prefix(lines)
+    head, lines = _prefix(_alike(lines))
     pieces = [Piece(tidy(line), _boost(line)) for line in lines]
     for at, boost in ((-1, EXTRACT_LAST_BOOST), (0, EXTRACT_HEAD_BOOST)):
         if pieces and pieces[at].boost < boost:
@@ -69,6 +70,16 @@ def _boost(line: str) -> int:
     if _ERROR.search(line):
         return EXTRACT_ERROR_BOOST
     return EXTRACT_COUNT_BOOST if _COUNT.search(line) else EXTRACT_PLAIN_BOOST
+
+
+def _alike(lines: list[str]) -> list[str]:
+    """The lines, of those that say the same of test after test one of each sort, and how many there are."""
+    sorts: dict[str, list[str]] = {}
+    for line in lines:
+        if mark := _ALIKE.match(line):
+            sorts.setdefault(mark.group(), []).append(line)
+    kept = [line for line in lines if not _ALIKE.match(line)]
+    return kept + [same[0] if len(same) == 1 else f"{same[0]} ({len(same)} such lines)" for same in sorts.values()]
 
 
 def _prefix(lines: list[str]) -> tuple[str, list[str]]:

@@ -10,15 +10,20 @@ from functools import lru_cache
 
 from eukhe.limits import (
     EXTRACT_CAPITALS_WORTH,
+    EXTRACT_CODE_NAME_WORTH,
+    EXTRACT_FILE_NAME_WORTH,
     EXTRACT_LONG_WORD_CHARS,
     EXTRACT_LONG_WORD_WORTH,
     EXTRACT_MIXED_WORTH,
+    EXTRACT_NAME_BYTES_MAX,
+    EXTRACT_NAME_CHARS_MIN,
     EXTRACT_NAME_WORTH,
     EXTRACT_SHORT_WORD_CHARS,
     EXTRACT_SHORT_WORD_WORTH,
     EXTRACT_WORD_CHARS,
     EXTRACT_WORD_WORTH,
 )
+from eukhe.model.text import size
 
 # Separators and letters share no character, so that a failed match never tries a word twice.
 TOKEN = re.compile(r"[-#@/~.]{0,3}\w+(?:[-./:@+#'’]+\w+)*(?:\(\))?")
@@ -71,40 +76,78 @@ _EVERYDAY = _words(
     work would write yes you you're your zoom
     false null string int bool var func func() return const nil err self def class import package struct public static
     void this.error try catch await async fmt ctx
+    available execute latest exact message messages second summary description and/or yes/no i.e e.g couldn retry focus
+    basically contents anything somehow happens happen fully various exact currently following below above actual
+    bash read write edit multiedit grep glob todowrite agent modified applicable successfully characters sample
     """
 )
 EVERYDAY = _EVERYDAY | OUTCOME | DECISION | TURNING
 _EDGES = "-#@/~."
+_FILE = re.compile(
+    r"\.(?:c|cc|cfg|conf|cpp|cs|css|csv|env|go|h|hs|html|ini|java|js|json|jsonl|jsx|kt|lock|log|lua|md|mod|mmd|pdf|php"
+    r"|png|proto|py|rb|rs|rst|scss|sh|sql|sum|svg|swift|toml|ts|tsx|txt|vue|xml|yaml|yml|zig|zip)(?::\d+)?$"
+)
+_SAYS_NOTHING = re.compile(
+    r"-?[A-Za-z0-9]|[\d.]+m?s|\W*_+\W*|\w\.\w|\w/\w|0[ox]\w+|\d\d?:\d\d(?::\d\d)?|\w\+\w"
+)  # a letter, a duration, e.g, a mode, a time
+_EDGES_OF_NAMES = "-~_."
+_SHORT_NAME = re.compile(r"#\d+|v\d+|[A-Z]{2,}")
+
+
+def _bare(token: str) -> str:
+    """The word without marks around it and without what an apostrophe adds."""
+    return token.strip(_EDGES).replace("’", "'").partition("'")[0]
 
 
 @lru_cache(maxsize=1 << 14)
 def worth(token: str) -> int:
     """Points of a word, 0 for an everyday one."""
-    core = token.strip(_EDGES)
+    core = _bare(token)
     lower = core.lower()
-    if lower in EVERYDAY:
+    if not core or lower in EVERYDAY or _SAYS_NOTHING.fullmatch(core):
         return 0
     if core.isdigit():
-        if token != core:
-            return EXTRACT_MIXED_WORTH  # #89
-        return EXTRACT_SHORT_WORD_WORTH if len(core) >= EXTRACT_SHORT_WORD_CHARS else 0
-    if not core.isalpha():
-        if any(c.isdigit() for c in core) and core.isalnum():
+        if token[0] == "#":
             return EXTRACT_MIXED_WORTH
-        return EXTRACT_NAME_WORTH
-    if core != lower:
-        if core.isupper() and len(core) >= EXTRACT_SHORT_WORD_CHARS:
+        return EXTRACT_SHORT_WORD_WORTH if len(core) >= EXTRACT_SHORT_WORD_CHARS else 0
+    if core.isalpha():
+        return _word_worth(core, lower)
+    if "/" in core or _FILE.search(core):
+        return EXTRACT_FILE_NAME_WORTH
+    if core.upper() == core or core[0].isdigit():  # AN_ENVIRONMENT_VARIABLE, a version, an id
+        return EXTRACT_FILE_NAME_WORTH if "_" in core else EXTRACT_NAME_WORTH
+    if "." in core or core.isalnum():
+        return EXTRACT_CODE_NAME_WORTH if core[0].islower() else EXTRACT_MIXED_WORTH
+    return EXTRACT_NAME_WORTH
+
+
+def _word_worth(core: str, lower: str) -> int:
+    if core[1:] != lower[1:]:
+        if core.isupper():
             return EXTRACT_CAPITALS_WORTH
-        return EXTRACT_LONG_WORD_WORTH if core[1:] == lower[1:] else EXTRACT_NAME_WORTH
+        return EXTRACT_CODE_NAME_WORTH if core[0].islower() else EXTRACT_NAME_WORTH
+    proper = 1 if core != lower else 0
     if len(core) >= EXTRACT_LONG_WORD_CHARS:
-        return EXTRACT_LONG_WORD_WORTH
+        return EXTRACT_LONG_WORD_WORTH + proper
     if len(core) >= EXTRACT_WORD_CHARS:
-        return EXTRACT_WORD_WORTH
-    return EXTRACT_SHORT_WORD_WORTH if len(core) >= EXTRACT_SHORT_WORD_CHARS else 1
+        return EXTRACT_WORD_WORTH + proper
+    return (EXTRACT_SHORT_WORD_WORTH if len(core) >= EXTRACT_SHORT_WORD_CHARS else 0) + proper
+
+
+def name(token: str) -> str:
+    """A word as a list has it, a file without its folders; empty where it says nothing without its clause."""
+    core = token.strip(_EDGES_OF_NAMES)
+    if _FILE.search(core):
+        core = core.rpartition("/")[2]
+    if not core or size(core) > EXTRACT_NAME_BYTES_MAX:
+        return ""
+    if len(core) < EXTRACT_NAME_CHARS_MIN and not _SHORT_NAME.fullmatch(core):
+        return ""
+    return core
 
 
 @lru_cache(maxsize=1 << 14)
 def key(token: str) -> str:
     """What two spellings of a name have in common: a path's last part, a word's singular."""
-    core = token.strip(_EDGES).removesuffix("()").rpartition("/")[2].lower()
+    core = _bare(token).removesuffix("()").rpartition("/")[2].lower()
     return core[:-1] if core.endswith("s") and core.isalpha() else core
