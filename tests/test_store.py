@@ -235,6 +235,13 @@ def test_a_sync_between_the_steps_of_a_flush_waits_for_the_append_before_it(host
     ]
 
 
+def test_every_sync_is_answered_once(host: StoreHost) -> None:
+    host.send(Sync("cli", 1))
+    host.send(Sync("cli", 2), host.order(Entry("user", "a")), Sync("cli", 3))
+    host.append(Entry("user", "b"))
+    assert [Synced(1), Synced(2), Synced(3)] == host.said("cli")
+
+
 def test_a_ping_is_answered_at_once(host: StoreHost) -> None:
     host.send(Ping("supervisor", 3))
     assert [("supervisor", Pong(3))] == host.told
