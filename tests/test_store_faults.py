@@ -97,7 +97,11 @@ def test_a_chat_open_for_reading_only_logs_nothing_and_says_why() -> None:
 
 @pytest.mark.parametrize("broken", ["id_of_key", "message"])
 def test_a_key_that_cant_be_looked_up_fails_the_append_and_the_store(broken: str) -> None:
-    error = IndexFailed("index.db", "disk I/O error") if broken == "id_of_key" else StoreError(MAIN, 5, "Input/output error")
+    error = (
+        IndexFailed("index.db", "disk I/O error")
+        if broken == "id_of_key"
+        else StoreError(MAIN, 5, "Input/output error")
+    )
 
     class Broken(Library):
         def id_of_key(self, key: str) -> int | None:
