@@ -387,6 +387,16 @@ def test_the_actors_checkpoint_ends_main_after_the_last_message_it_has() -> None
     assert Checkpoint(state, start.start.main, tree) == index.checkpoint()
 
 
+def test_the_actor_notes_no_checkpoint_past_ids_that_are_missing() -> None:
+    actor = Actor()
+    actor.actor.receive(actor.logged(message(0, "user", "one", DATE)), 0)
+    effects = list(actor.actor.receive(FeedCheckpoint(b"state", 3, TREE, 0, 0), 0))
+    assert Tell("store", IndexCommitted(1)) in effects
+    assert None is actor.index.checkpoint()
+    actor.actor.receive(FeedCheckpoint(b"none yet", 0, "", 0, 0), 0)
+    assert Checkpoint(b"none yet", Position(), Position()) == actor.index.checkpoint()
+
+
 def test_an_index_that_cannot_be_written_is_said_once_and_found_by_place(tmp_path: Path) -> None:
     actor = Actor()
     actor.index = filled(tmp_path / "index.db", 0)

@@ -282,6 +282,19 @@ def test_voids_are_written_for_many_nodes_over_several_lines(monkeypatch: pytest
     assert [] == harmful(verified(writer.disk))[1:]  # view.json still is of the longer chat
 
 
+@pytest.mark.parametrize("chunk", range(48, 64))
+def test_a_void_is_found_wherever_the_reading_of_its_file_is_cut(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    writer = grow(2)
+    writer.disk.files[TREE] = b""
+    writer.write_tree(node(Part(0, 0), "x" * 20), VoidRecord((Part(0, 0),)))
+    monkeypatch.setattr("eukhe.actors.log_files.READ_CHUNK_BYTES", chunk)
+    monkeypatch.setattr("eukhe.model.scan.READ_CHUNK_BYTES", chunk)
+    writer.disk.files[LATER_TREE] = b""
+    index = SqliteIndex(None)
+    opened(writer.disk, index)
+    assert None is Archive(writer.disk, index).node_text(Part(0, 0))
+
+
 # --- gaps (faults 4, 5, 8) ---
 
 
@@ -625,6 +638,16 @@ def test_logs_from_before_the_checkpoint_are_read_from_their_beginning(chat: Pat
     index = SqliteIndex(chat / "index.db")
     assert opened(disk, index).rebuilt
     index.close()
+
+
+@pytest.mark.parametrize(("path", "what"), [(LATER_MAIN, b'"text":"message 59'), (LATER_TREE, b'"size":')])
+def test_a_last_line_of_the_same_length_that_is_another_is_noticed(path: str, what: bytes) -> None:
+    writer, index = grow(60), SqliteIndex(None)
+    opened(writer.disk, index)
+    head, mark, tail = writer.disk.files[path].rpartition(what)
+    assert mark
+    writer.disk.files[path] = head + what[:-1] + (b"8" if path == LATER_MAIN else b" ") + tail
+    assert opened(writer.disk, index).rebuilt
 
 
 def test_rows_that_outran_the_checkpoint_must_be_in_the_logs(chat: Path) -> None:
