@@ -4,7 +4,7 @@ EukheError
 ├── ExpectedError          the world's: said in one line, exit 1
 │   ├── HomeError          the home can't be made, read or written
 │   ├── ChatLockedError    another process owns the chat
-│   ├── StoreError         a write or fsync failed: nothing is acknowledged any more
+│   ├── StoreError         a file of the chat can't be read or written
 │   ├── LogDamagedError    a log can't be read as it should; the chat opens read-only
 │   │   └── GapInLog       ids are missing in the log
 │   ├── IndexFailed        chat/index.db can't be read or written
@@ -36,13 +36,13 @@ class ChatLockedError(ExpectedError):
 
 
 class StoreError(ExpectedError):
-    """A write or an fsync failed. The store is poisoned: nothing is acknowledged from then on.
+    """A file of the chat can't be read or written. After a write or an fsync that failed the store is poisoned.
 
     `path` is the file, `errno` the system's number, `reason` its words.
     """
 
     def __init__(self, path: str, errno: int, reason: str) -> None:
-        super().__init__(f"{path}: {reason} (errno {errno}); nothing more is logged until the chat is opened anew")
+        super().__init__(f"{path}: {reason} (errno {errno})")
         self.path, self.errno, self.reason = path, errno, reason
 
 

@@ -47,7 +47,10 @@ OWNER_LOG = "owner.log"
 
 
 class AppendRefused(ExpectedError):
-    """The store took nothing of an order; str() is its reason."""
+    """The store took nothing of an order, or has failed."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}; what was logged before that stays: mend it and run the command again")
 
 
 class Owner:
