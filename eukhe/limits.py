@@ -69,6 +69,7 @@ LOST_BYTES: Final = len(LOST)
 # Reading the logs
 READ_CHUNK_BYTES: Final = 1 << 20
 JUMP_IDS_MAX: Final = 10_000_000  # a line whose id is further ahead of the next is no message of the chat
+LINE_RECORDS_MAX: Final = 10_000  # that are looked for on a line which is broken
 NODE_BITS_MAX: Final = 61  # of a node's level and index: its messages' ids stay below 2^62, the index's keys below 2^63
 VOID_NODES: Final = 1_000  # that one line voids
 PROBLEMS_MAX: Final = 100  # kept of one opening; the others are counted
@@ -137,7 +138,8 @@ EXTRACT_LEAD_BYTES_MAX: Final = 64  # a heading that turns what stands under it 
 EXTRACT_RUNS_MAX: Final = 5  # tags of a line in the order of the messages; more are gathered by kind
 EXTRACT_PATH_PARTS: Final = 3  # of a path in a merge
 EXTRACT_FIELD_CHARS_MAX: Final = 200  # a call's field that is shown whole
-EXTRACT_FIELDS_MAX: Final = 64  # values read from one JSON object
+EXTRACT_HEAD_BYTES_MAX: Final = 300  # of a call: its name and what it touches
+EXTRACT_FIELDS_MAX: Final = 512  # values read from one JSON object
 EXTRACT_PREFIX_CHARS_MIN: Final = 8  # what all lines of a result begin with is said once, from this length
 EXTRACT_PREFIX_LINES_MIN: Final = 4
 

@@ -14,12 +14,15 @@ from eukhe.limits import (
     EXTRACT_FIELD_CHARS_MAX,
     EXTRACT_FIELDS_MAX,
     EXTRACT_HEAD_BOOST,
+    EXTRACT_HEAD_BYTES_MAX,
     EXTRACT_PLAIN_BOOST,
 )
-from eukhe.model.extract.pieces import Piece, prose, split, tidy
+from eukhe.model.extract.pieces import Piece, prose, shorten, split, tidy
+from eukhe.model.text import size
 
 _TARGETS = ("command", "cmd", "file_path", "notebook_path", "path", "pattern", "query", "url", "skill", "id")
 _SAYS_LITTLE = {"timeout", "limit", "offset", "output_mode", "head_limit", "-A", "-B", "-C", "activeForm"}
+_SWITCHES = ("false", "true")
 
 
 def call(text: str) -> list[Piece]:
@@ -36,7 +39,7 @@ def call(text: str) -> list[Piece]:
         value = fields.get(target)
         if isinstance(value, str):
             head.append(value)
-    pieces.append(Piece(tidy(" ".join(head)), EXTRACT_HEAD_BOOST))
+    pieces.append(Piece(shorten(tidy(" ".join(head)), EXTRACT_HEAD_BYTES_MAX), EXTRACT_HEAD_BOOST))
     edits = fields.get("edits")
     for edit in edits if isinstance(edits, list) else [fields]:
         if isinstance(edit, dict):
@@ -47,7 +50,9 @@ def call(text: str) -> list[Piece]:
     for at, (field, value) in enumerate(_leaves(fields)):
         if at >= EXTRACT_FIELDS_MAX:
             break
-        if field in ("old_string", "new_string") or field in _SAYS_LITTLE or (field in _TARGETS and value in head):
+        if field in _SAYS_LITTLE or value in _SWITCHES or (value in head and size(value) <= EXTRACT_HEAD_BYTES_MAX):
+            continue
+        if field in ("old_string", "new_string"):
             continue
         if isinstance(todos, list) and field in ("content", "status"):
             continue
@@ -85,7 +90,7 @@ def _object(text: str) -> Any:
 
 
 def _leaves(fields: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Every text and number in it, with the key it stands under, in the order written."""
+    """Every text, number and truth value in it, with the key it stands under, in the order written."""
     stack: list[tuple[str, Any]] = [(name, fields)]
     while stack:
         key, value = stack.pop()
@@ -93,6 +98,8 @@ def _leaves(fields: Any, name: str = "") -> Iterator[tuple[str, str]]:
             stack += reversed(list(value.items()))
         elif isinstance(value, list):
             stack += [(key, item) for item in reversed(value)]
+        elif isinstance(value, bool):
+            yield key, _SWITCHES[value]
         elif isinstance(value, str) and value:
             yield key, value
 

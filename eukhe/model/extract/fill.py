@@ -6,7 +6,7 @@ worth little; what many clauses speak of is worth more, since that is what they 
 that has had more than half of the bytes pays double for more.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from eukhe.limits import (
@@ -19,10 +19,11 @@ from eukhe.limits import (
     EXTRACT_NAME_EVEN,
     EXTRACT_NAME_OVERHEAD_BYTES,
     EXTRACT_OFTEN_MAX,
+    EXTRACT_PLAIN_BOOST,
     EXTRACT_RUNS_MAX,
 )
 from eukhe.model.extract.pieces import CUT, shorten
-from eukhe.model.extract.words import TOKEN, key, name, worth
+from eukhe.model.extract.words import Word, words
 from eukhe.model.text import size
 
 _SCALE = 1 << 16  # densities are whole numbers
@@ -41,15 +42,16 @@ class Clause(NamedTuple):
     @property
     def listed(self) -> bool:
         """A list of names that an earlier line made of what it dropped."""
-        return self.text.startswith(CUT) and len(self.text) > 1
+        return self.text.startswith(CUT) and self.text[1:2] not in ("", "/", " ")
 
 
-class _Name(NamedTuple):
-    """A name that may be listed: the clause it is from, and its worth for its bytes."""
+class _Offer(NamedTuple):
+    """Something for the line: worth for its bytes; the clause it is from; a name of it, empty for all of it."""
 
-    text: str
-    at: int
     density: int
+    at: int
+    name: str
+    bytes: int
 
 
 def fill(clauses: Sequence[Clause], bytes_max: int, phrase_percent: int) -> str:
@@ -57,11 +59,11 @@ def fill(clauses: Sequence[Clause], bytes_max: int, phrase_percent: int) -> str:
     whole = _line(clauses, {at: clause.text for at, clause in enumerate(clauses)}, [])
     if size(whole) <= bytes_max:
         return whole
-    words = [TOKEN.findall(clause.text) for clause in clauses]
-    often = _often(words)
+    said = [words(clause.text) for clause in clauses]
+    often = _often(said)
     phrase_bytes_max = bytes_max * phrase_percent // 100  # number: percent
-    shown = _phrases(clauses, words, often, phrase_bytes_max)
-    names = _names(clauses, words, often, shown, bytes_max - size(_line(clauses, shown, [])))
+    shown = _phrases(clauses, said, often, phrase_bytes_max)
+    names = _names(clauses, said, often, shown, bytes_max - size(_line(clauses, shown, [])))
     if not shown and not names:
         shown = {0: shorten(clauses[0].text, phrase_bytes_max)}
     while size(line := _marked(_line(clauses, shown, names))) > bytes_max:
@@ -77,94 +79,96 @@ def _marked(line: str) -> str:
     return line if CUT in line else f"{line} {CUT}"
 
 
-def _often(words: Sequence[list[str]]) -> dict[str, int]:
+def _often(said: Sequence[list[Word]]) -> dict[str, int]:
     """In how many clauses a name stands, and one more."""
     often: dict[str, int] = {}
-    for clause in words:
-        for word in dict.fromkeys(map(key, clause)):
-            often[word] = min(often.get(word, 1) + 1, EXTRACT_OFTEN_MAX)
+    for clause in said:
+        for known in {word.key: None for word in clause}:
+            often[known] = min(often.get(known, 1) + 1, EXTRACT_OFTEN_MAX)
     return often
 
 
 def _phrases(
-    clauses: Sequence[Clause], words: Sequence[list[str]], often: dict[str, int], bytes_max: int
+    clauses: Sequence[Clause], said: Sequence[list[Word]], often: dict[str, int], bytes_max: int
 ) -> dict[int, str]:
     """The clauses that stand whole, by their place; one that is too long is cut."""
-    said: set[str] = set()
-    ranked: list[tuple[int, int, int]] = []
+    known: set[str] = set()
+    offers: tuple[list[_Offer], list[_Offer]] = ([], [])
     for at in sorted(range(len(clauses)), key=lambda at: -clauses[at].boost * EXTRACT_KIND_WORTH[clauses[at].kind]):
         clause = clauses[at]
-        if clause.listed or clause.boost <= EXTRACT_CODE_BOOST:
+        if clause.boost <= EXTRACT_CODE_BOOST or clause.listed:
             continue
-        gain = EXTRACT_CLAUSE_GAIN
-        for word in words[at]:
-            if (known := key(word)) not in said:
-                said.add(known)
-                gain += worth(word) * often[known]
+        gain = EXTRACT_CLAUSE_GAIN * clause.boost // EXTRACT_PLAIN_BOOST
+        for word in said[at]:
+            if word.points and word.key not in known:
+                known.add(word.key)
+                gain += word.points * often[word.key]
         value = gain * clause.boost * EXTRACT_KIND_WORTH[clause.kind]
-        ranked.append((value * _SCALE // (size(clause.text) + EXTRACT_CLAUSE_OVERHEAD_BYTES), clause.half, at))
+        cost = size(clause.text) + 2
+        offers[clause.half].append(_Offer(value * _SCALE // (cost + EXTRACT_CLAUSE_OVERHEAD_BYTES), at, "", cost))
     shown: dict[int, str] = {}
     used = 0
-    for at in _shared(ranked, lambda at: size(clauses[at].text), bytes_max):
-        text = clauses[at].text
+    for offer in _shared(offers, bytes_max):
+        clause = clauses[offer.at]
+        text = clause.text
         room = bytes_max - used
-        if size(text) > room:
-            if room < EXTRACT_CUT_BYTES_MIN or (shown and clauses[at].kind != "user"):
+        if offer.bytes > room:
+            if room < EXTRACT_CUT_BYTES_MIN or (shown and clause.kind != "user"):
                 continue
             text = shorten(text, room)
-        shown[at] = text
+        shown[offer.at] = text
         used += size(text) + 2
     return shown
 
 
 def _names(
-    clauses: Sequence[Clause],
-    words: Sequence[list[str]],
-    often: dict[str, int],
-    shown: dict[int, str],
-    bytes_max: int,
-) -> list[_Name]:
+    clauses: Sequence[Clause], said: Sequence[list[Word]], often: dict[str, int], shown: dict[int, str], bytes_max: int
+) -> list[_Offer]:
     """Names of the clauses that are not shown, best first."""
-    said = {key(word) for text in shown.values() for word in TOKEN.findall(text)}
-    found: list[_Name] = []
+    known = {word.key for text in shown.values() for word in words(text)}
+    offers: tuple[list[_Offer], list[_Offer]] = ([], [])
     for at, clause in enumerate(clauses):
         if shown.get(at) == clause.text:
             continue
-        kind = EXTRACT_KIND_WORTH[clause.kind] + EXTRACT_NAME_EVEN
-        for rank, word in enumerate(words[at]):
-            if key(word) in said or not (points := worth(word)) or not (text := name(word)):
+        worth = (EXTRACT_KIND_WORTH[clause.kind] + EXTRACT_NAME_EVEN) * _SCALE
+        listed, boost = clause.listed, clause.boost
+        for rank, (key, points, name, name_bytes) in enumerate(said[at]):
+            if not name or key in known:
                 continue
-            said.add(key(word))
-            boost = max(EXTRACT_LISTED_BOOST - (rank >> 1), EXTRACT_CODE_BOOST) if clause.listed else clause.boost
-            value = points * often[key(word)] * kind * boost
-            found.append(_Name(text, at, value * _SCALE // (size(text) + EXTRACT_NAME_OVERHEAD_BYTES)))
-    names: list[_Name] = []
+            known.add(key)
+            if listed:
+                boost = max(EXTRACT_LISTED_BOOST - (rank >> 1), EXTRACT_CODE_BOOST)
+            density = points * often[key] * boost * worth // (name_bytes + EXTRACT_NAME_OVERHEAD_BYTES)
+            offers[clause.half].append(_Offer(density, at, name, name_bytes + 2))
+    names: list[_Offer] = []
     used = 0
-    ranked = [(one.density, clauses[one.at].half, place) for place, one in enumerate(found)]
-    for place in _shared(ranked, lambda place: size(found[place].text) + 2, bytes_max):
-        cost = size(found[place].text) + 2
-        if used + cost <= bytes_max:
-            names.append(found[place])
-            used += cost
+    for offer in _shared(offers, bytes_max):
+        if used + offer.bytes <= bytes_max:
+            names.append(offer)
+            used += offer.bytes
     return names
 
 
-def _shared(ranked: list[tuple[int, int, int]], cost: Callable[[int], int], bytes_max: int) -> Iterator[int]:
-    """Places by falling density; a half that had more than half of the bytes pays double for more."""
-    left, right = (sorted((density, -at) for density, half, at in ranked if half == side) for side in (0, 1))
+def _shared(offers: tuple[list[_Offer], list[_Offer]], bytes_max: int) -> Iterator[_Offer]:
+    """Offers by falling density; a half that had more than half of the bytes pays double for more."""
+    left, right = (sorted(half, key=_by_density) for half in offers)
     had = [0, 0]
     while left or right:
-        if left and right:
-            asked = [half[-1][0] >> (1 if had[side] << 1 > bytes_max else 0) for side, half in enumerate((left, right))]
-            side = 0 if asked[0] >= asked[1] else 1
-        else:
+        if not left or not right:
             side = 0 if left else 1
-        _, at = (right if side else left).pop()
-        had[side] += cost(-at)
-        yield -at
+        else:
+            asked = left[-1].density >> (had[0] << 1 > bytes_max)
+            side = 0 if asked >= right[-1].density >> (had[1] << 1 > bytes_max) else 1
+        offer = (right if side else left).pop()
+        had[side] += offer.bytes
+        yield offer
 
 
-def _line(clauses: Sequence[Clause], shown: dict[int, str], names: Sequence[_Name]) -> str:
+def _by_density(offer: _Offer) -> tuple[int, int]:
+    return offer.density, -offer.at
+
+
+def _line(clauses: Sequence[Clause], shown: dict[int, str], names: Sequence[_Offer]) -> str:
     """The line of what was chosen, by runs of a kind, or by kind where there are many; names at the end of each."""
     runs: dict[int, int] = {}  # of each place
     kinds: list[str] = []
@@ -180,7 +184,7 @@ def _line(clauses: Sequence[Clause], shown: dict[int, str], names: Sequence[_Nam
     for at, text in sorted(shown.items()):
         parts[runs[at]].append(text)
     for one in names:
-        lists[runs[one.at]].append(one.text)
+        lists[runs[one.at]].append(one.name)
     return "; ".join(_item(kind, *said) for kind, *said in zip(kinds, parts, lists, strict=True))
 
 

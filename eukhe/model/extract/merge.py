@@ -24,7 +24,7 @@ def extract_merge(left: str, right: str, half_messages: int | None = None) -> st
     for half, line in enumerate((left, right)):
         for item in items(line, half_messages):
             for piece in pieces(item.kind, item.text):
-                text = _PATH.sub(_short, piece.text)
+                text = _PATH.sub(_short, piece.text) if piece.text.count("/") >= EXTRACT_PATH_PARTS else piece.text
                 if (item.kind, text) not in seen:
                     seen.add((item.kind, text))
                     clauses.append(Clause(item.kind, text, piece.boost, half))

@@ -23,7 +23,7 @@ def extract_message(label: str) -> str:
 
 
 def pieces(kind: str, text: str) -> list[Piece]:
-    """The clauses of a kind's text, at least one."""
+    """The clauses of a kind's text, each once, at least one."""
     text = plain(text)
     if kind == "tool":
         found = call(text)
@@ -31,4 +31,8 @@ def pieces(kind: str, text: str) -> list[Piece]:
         found = result(text)
     else:
         found = prose(text)
-    return [piece for piece in found if piece.text] or [Piece(BLANK, 1)]
+    once: dict[str, Piece] = {}
+    for piece in found:
+        if piece.text:
+            once.setdefault(piece.text, piece)
+    return list(once.values()) or [Piece(BLANK, 1)]

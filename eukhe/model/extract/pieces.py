@@ -30,8 +30,8 @@ CUT = "…"
 _TAG = re.compile(r"^(user|eukhe|talk|tool|echo|work|note): ")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x7f\u200b\u202a-\u202e\u2066-\u2069\ufeff]")
-_JOINT = re.compile(rf"; | (?={CUT}\S)")
-_SENTENCE = re.compile(rf" (?={CUT}\S)|" r"(?<=[.!?…。！？])(?<!e\.g\.)(?<!i\.e\.)(?<!\b\d\.)\s+|(?<=[。！？])|;\s+")
+_JOINT = re.compile(rf"; | (?={CUT}[^\s/])")  # "…/" is a path that was shortened
+_SENTENCE = re.compile(rf" (?={CUT}[^\s/])|(?<=[.!?…。！？])(?<!e\.g\.)(?<!i\.e\.)(?<!\b\d\.)\s+|(?<=[。！？])|;\s+")
 _MARK = re.compile(r"^(?:#{1,6}|[-*•>]|\|)\s+")
 _RULE = re.compile(r"^[-=_*|:+`~\s]*$")
 _SAID = re.compile(r"\w")
@@ -65,7 +65,8 @@ def tidy(text: str) -> str:
         return ""
     if "\\" in text:
         text = text.replace("\\n", " ").replace("\\t", " ")
-    return _TAG.sub(r"\1:", " ".join(text.split()).replace("; ", ";").strip("; "))
+    text = " ".join(text.split()).replace("; ", ";").strip("; ")
+    return _TAG.sub(r"\1:", text) if ": " in text else text
 
 
 def shorten(text: str, bytes_max: int) -> str:
@@ -109,7 +110,7 @@ def prose(text: str) -> list[Piece]:
             if clause := tidy(line):
                 found.append(Piece(clause, EXTRACT_CODE_BOOST))
             continue
-        if lead and not marked and not line[:1].isdigit():
+        if heading or not (marked or line[:1].isdigit()):
             lead = ""
         if line.endswith(":") and size(line) <= EXTRACT_LEAD_BYTES_MAX and _turned(line):
             lead = line + " "

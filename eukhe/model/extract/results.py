@@ -20,19 +20,24 @@ from eukhe.limits import (
 from eukhe.model.extract.calls import leaves
 from eukhe.model.extract.pieces import Piece, split, tidy
 
+
+def _phrases(text: str) -> tuple[str, ...]:
+    return tuple(phrase.strip() for phrase in text.split(";"))
+
+
 _NUMBERED = re.compile(r"^ {0,8}\d{1,6}[→\t:|-]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]{0,10}Z?\s?")
-_ERROR = re.compile(
-    r"error|fail(?!ed: 0\b)|panic|exception|traceback|fatal|denied|refused|rejected|blocked|not found|no such|cannot "
-    r"|can't|doesn't (?:want|exist)|does not exist|undefined|exit code|requires? approval|timed out|conflict|abort",
-    re.I,
+_ERROR = _phrases(
+    """
+    error; fail; panic; exception; traceback; fatal; denied; refused; rejected; blocked; not found; no such; cannot ;
+    can't; doesn't want; doesn't exist; does not exist; undefined; exit code; requires approval; require approval;
+    timed out; conflict; abort
+    """
 )
-_CODE = re.compile(r"\b(?:return|if err|func|const|import|assert\.|require\.|t\.Errorf)\b|[{}]$|^\s*(?://|#)")
+_CODE = re.compile(r"^(?://|#)|\b(?:return|if err|func|def|const|import|assert\.|require\.|t\.Errorf)\b|[{}]$")
 _ALIKE = re.compile(r"ok\s|--- (?:PASS|SKIP)|=== (?:RUN|CONT|PAUSE)|\?\s|PASS\b|✓")
 _COUNT = re.compile(
-    r"\b\d+\s+(?:issues?|files? changed|passed|failed|errors?|warnings?|tests?|insertions?|matches|lines|occurrences)\b"
-    r"|^(?:ok|PASS|FAIL)\s|^Found \d",
-    re.I,
+    r"\d+ (?:issue|file|passed|failed|error|warning|test|insertion|match|line|occurrence)|^(?:ok|pass|fail)\s|^found \d"
 )
 
 
@@ -41,7 +46,7 @@ def result(text: str) -> list[Piece]:
     stripped = text.strip()
     fields = leaves(stripped)
     if fields is not None:
-        return fields
+        return [Piece(piece.text, _boost(piece.text)) for piece in fields if piece.text]
     numbered = 0
     lines = []
     for raw in stripped.split("\n") if "\n" in stripped else split(stripped):
@@ -67,9 +72,10 @@ def result(text: str) -> list[Piece]:
 def _boost(line: str) -> int:
     if _CODE.search(line):
         return EXTRACT_CODE_BOOST
-    if _ERROR.search(line):
+    lower = line.lower()
+    if any(error in lower for error in _ERROR):
         return EXTRACT_ERROR_BOOST
-    return EXTRACT_COUNT_BOOST if _COUNT.search(line) else EXTRACT_PLAIN_BOOST
+    return EXTRACT_COUNT_BOOST if _COUNT.search(lower) else EXTRACT_PLAIN_BOOST
 
 
 def _alike(lines: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ are never listed alone: out of their clause they would say more than it did.
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from eukhe.limits import (
     EXTRACT_CAPITALS_WORTH,
@@ -37,7 +38,8 @@ OUTCOME = _words(
     """
     pass passes passed passing fail fails failed failing failure fix fixes fixed done complete completed success
     successful successfully works worked working broken break breaks resolved solved finished ready created deleted
-    removed added renamed moved merged blocked denied rejected refused error errors wrong bug cause caused because root
+    removed added renamed moved merged
+    verified confirmed tested blocked denied rejected refused error errors wrong bug cause caused because root
     found found: result results verdict approve approved missing cannot impossible crashed
     """
 )
@@ -90,18 +92,37 @@ _FILE = re.compile(
 _SAYS_NOTHING = re.compile(
     r"-?[A-Za-z0-9]|[\d.]+m?s|\W*_+\W*|\w\.\w|\w/\w|0[ox]\w+|\d\d?:\d\d(?::\d\d)?|\w\+\w"
 )  # a letter, a duration, e.g, a mode, a time
-_EDGES_OF_NAMES = "-~_."
+_EDGES_OF_NAMES = "-~_./"
 _SHORT_NAME = re.compile(r"#\d+|v\d+|[A-Z]{2,}")
 
 
-def _bare(token: str) -> str:
-    """The word without marks around it and without what an apostrophe adds."""
-    return token.strip(_EDGES).replace("’", "'").partition("'")[0]
+class Word(NamedTuple):
+    """What a word is worth. `key`: what two spellings of a name have in common, a path's last part, a word's singular.
+
+    `points`: 0 for an everyday one. `name`: as a list has it, a file without its folders; empty where the word says
+    nothing without its clause. `name_bytes`: of that.
+    """
+
+    key: str
+    points: int
+    name: str
+    name_bytes: int
 
 
 @lru_cache(maxsize=1 << 14)
-def worth(token: str) -> int:
-    """Points of a word, 0 for an everyday one."""
+def look(token: str) -> Word:
+    """A word by its looks."""
+    points = _points(token)
+    name = _name(token) if points else ""
+    return Word(_key(token), points, name, size(name))
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text, in their order."""
+    return [look(token) for token in TOKEN.findall(text)]
+
+
+def _points(token: str) -> int:
     core = _bare(token)
     lower = core.lower()
     if not core or lower in EVERYDAY or _SAYS_NOTHING.fullmatch(core):
@@ -134,8 +155,7 @@ def _word_worth(core: str, lower: str) -> int:
     return (EXTRACT_SHORT_WORD_WORTH if len(core) >= EXTRACT_SHORT_WORD_CHARS else 0) + proper
 
 
-def name(token: str) -> str:
-    """A word as a list has it, a file without its folders; empty where it says nothing without its clause."""
+def _name(token: str) -> str:
     core = token.strip(_EDGES_OF_NAMES)
     if _FILE.search(core):
         core = core.rpartition("/")[2]
@@ -146,8 +166,11 @@ def name(token: str) -> str:
     return core
 
 
-@lru_cache(maxsize=1 << 14)
-def key(token: str) -> str:
-    """What two spellings of a name have in common: a path's last part, a word's singular."""
+def _key(token: str) -> str:
     core = _bare(token).removesuffix("()").rpartition("/")[2].lower()
     return core[:-1] if core.endswith("s") and core.isalpha() else core
+
+
+def _bare(token: str) -> str:
+    """The word without marks around it and without what an apostrophe adds."""
+    return token.strip(_EDGES).replace("’", "'").partition("'")[0]
