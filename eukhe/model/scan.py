@@ -13,13 +13,14 @@ says where it lies: nothing is lost without a word. What may stand on a line:
 A last line without its LF counts like any other; its LF counts as read, since the owner writes it before anything else.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from eukhe.limits import JUMP_IDS_MAX, NODE_BITS_MAX, NODE_BYTES_MAX, READ_CHUNK_BYTES
+from eukhe.limits import JUMP_IDS_MAX, LINE_RECORDS_MAX, NODE_BITS_MAX, NODE_BYTES_MAX, READ_CHUNK_BYTES
 from eukhe.model.part import Part
 from eukhe.model.record import (
     BatchRecord,
@@ -42,8 +43,8 @@ LF = b"\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GAP_MARK = b'{"gap":'
 VOID_MARK = b'{"void":'
-_MAIN_STARTS = (b'{"i":', GAP_MARK)
-_TREE_STARTS = (b'{"l":', b'{"merge":', VOID_MARK)
+_MAIN_STARTS = re.compile(rb'\{"(?:i|gap)":')
+_TREE_STARTS = re.compile(rb'\{"(?:l|merge|void)":')
 _OLD_KINDS = {"eukhe": ("talk",)}  # sizes of old lines count the kind as it was written
 
 R = TypeVar("R", MainRecord, TreeRecord)
@@ -247,7 +248,7 @@ def _tree_record(found: Found[TreeRecord]) -> Iterator[Found[TreeRecord] | Probl
 
 
 def _records(
-    path: str, line: Line, decode: Callable[[bytes], R], starts: tuple[bytes, ...]
+    path: str, line: Line, decode: Callable[[bytes], R], starts: re.Pattern[bytes]
 ) -> Iterator[Found[R] | Problem]:
     """The records of a line: one as a rule; else what is wrong with it, then those that are whole in spite of it."""
     number, offset, data = line
@@ -266,24 +267,17 @@ def _records(
 
 
 def _whole_records(
-    path: str, line: Line, decode: Callable[[bytes], R], starts: tuple[bytes, ...]
+    path: str, line: Line, decode: Callable[[bytes], R], starts: re.Pattern[bytes]
 ) -> Iterator[Found[R]]:
     """The whole records on a line that is none by itself."""
     number, offset, data = line
-    at: list[int] = sorted(first for start in starts for first in _each(data, start))
-    for first, end in pairwise([*at, len(data)]):
+    at = (found.start() for found in islice(starts.finditer(data), LINE_RECORDS_MAX))
+    for first, end in pairwise(chain(at, (len(data),))):
         try:
             record = decode(data[first:end])
         except RecordError:
             continue  # the line's problem names it already
         yield Found(record, path, number, offset + first, end - first)
-
-
-def _each(data: bytes, start: bytes) -> Iterator[int]:
-    at = data.find(start)
-    while at >= 0:
-        yield at
-        at = data.find(start, at + 1)
 
 
 def _without_mark(line: Line) -> Line:
