@@ -100,13 +100,14 @@ CHECKPOINT_MESSAGES: Final = 4_096  # messages between two checkpoints of the pl
 # The line writer that needs no model (builtin/extract). Worths are points without a unit, compared with each other.
 EXTRACT_KIND_WORTH: Final = {"user": 12, "note": 6, "work": 5, "eukhe": 5, "echo": 3, "tool": 3}
 EXTRACT_PLAIN_BOOST: Final = 4  # a clause like any other; the boosts below are measured against it
-EXTRACT_ERROR_BOOST: Final = 12  # an error, a failed test, a refusal
+EXTRACT_ERROR_BOOST: Final = 18  # an error, a failed test, a refusal
 EXTRACT_COUNT_BOOST: Final = 14  # a result's summary: how many passed, files changed
 EXTRACT_HEAD_BOOST: Final = 12  # how a text begins
 EXTRACT_LAST_BOOST: Final = 8  # how it ends
 EXTRACT_OUTCOME_BOOST: Final = 3  # added: it tells of a result
 EXTRACT_DECISION_BOOST: Final = 3  # added: it tells of a wish, a reason, a decision
 EXTRACT_FILLER_BOOST: Final = 1  # "Let me look at", "Would you like me to"
+EXTRACT_EDIT_BOOST: Final = 3  # a line that an edit puts in
 EXTRACT_CODE_BOOST: Final = 2  # a line of code
 EXTRACT_NAME_WORTH: Final = 6  # an identifier
 EXTRACT_CAPITALS_WORTH: Final = 5

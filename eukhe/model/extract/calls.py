@@ -11,6 +11,7 @@ from typing import Any
 
 from eukhe.limits import (
     EXTRACT_CODE_BOOST,
+    EXTRACT_EDIT_BOOST,
     EXTRACT_FIELD_CHARS_MAX,
     EXTRACT_FIELDS_MAX,
     EXTRACT_HEAD_BOOST,
@@ -32,7 +33,10 @@ def call(text: str) -> list[Piece]:
     if not isinstance(fields, dict):
         if "\n" in text:
             return prose(text)
-        return [Piece(tidy(clause), EXTRACT_PLAIN_BOOST) for clause in split(text)]
+        return [
+            Piece(tidy(clause), EXTRACT_EDIT_BOOST if clause[0] in "+-" else EXTRACT_PLAIN_BOOST)
+            for clause in split(text)
+        ]
     head = [name]
     pieces = []
     for target in _TARGETS:
@@ -111,7 +115,7 @@ def _edit(old: object, new: object) -> list[Piece]:
     before, after = old.split("\n"), new.split("\n")
     kept = set(before) & set(after)
     out = [Piece(tidy(f"-{line.strip()}"), EXTRACT_CODE_BOOST) for line in before if line.strip() and line not in kept]
-    put = [Piece(tidy(f"+{line.strip()}"), EXTRACT_PLAIN_BOOST) for line in after if line.strip() and line not in kept]
+    put = [Piece(tidy(f"+{line.strip()}"), EXTRACT_EDIT_BOOST) for line in after if line.strip() and line not in kept]
     return put + out
 
 

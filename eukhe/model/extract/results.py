@@ -11,6 +11,7 @@ from eukhe.limits import (
     EXTRACT_CODE_BOOST,
     EXTRACT_COUNT_BOOST,
     EXTRACT_ERROR_BOOST,
+    EXTRACT_FILLER_BOOST,
     EXTRACT_HEAD_BOOST,
     EXTRACT_LAST_BOOST,
     EXTRACT_PLAIN_BOOST,
@@ -35,6 +36,9 @@ _ERROR = _phrases(
     """
 )
 _CODE = re.compile(r"^(?://|#)|\b(?:return|if err|func|def|const|import|assert\.|require\.|t\.Errorf)\b|[{}]$")
+_ROUTINE = re.compile(r"\bsuccessfully\b|\bha(?:s|ve) been (?:updated|modified|created|written)\b")
+_OPENED = re.compile(r"<([a-z][a-z_-]{2,30})>")
+_CLOSED = re.compile(r"</[a-z][a-z_-]{2,30}>")
 _ALIKE = re.compile(r"ok\s|--- (?:PASS|SKIP)|=== (?:RUN|CONT|PAUSE)|\?\s|PASS\b|✓")
 _COUNT = re.compile(
     r"\d+ (?:issue|file|passed|failed|error|warning|test|insertion|match|line|occurrence)|^(?:ok|pass|fail)\s|^found \d"
@@ -60,13 +64,18 @@ def result(text: str) -> list[Piece]:
     if numbered << 1 > len(lines):
         return [Piece(tidy(line), EXTRACT_CODE_BOOST) for line in lines]
     head, lines = _prefix(_alike(lines))
-    pieces = [Piece(tidy(line), _boost(line)) for line in lines]
+    pieces = [Piece(tidy(_bare(line)), _boost(line)) for line in lines]
     for at, boost in ((-1, EXTRACT_LAST_BOOST), (0, EXTRACT_HEAD_BOOST)):
-        if pieces and pieces[at].boost < boost:
+        if pieces and EXTRACT_CODE_BOOST < pieces[at].boost < boost:
             pieces[at] = Piece(pieces[at].text, boost)
     if head:
         pieces.insert(0, Piece(tidy(head), EXTRACT_HEAD_BOOST))
     return pieces
+
+
+def _bare(line: str) -> str:
+    """The line with what its elements say, without their brackets."""
+    return _CLOSED.sub("", _OPENED.sub(r"\1: ", line)) if "<" in line else line
 
 
 def _boost(line: str) -> int:
@@ -75,6 +84,8 @@ def _boost(line: str) -> int:
     lower = line.lower()
     if any(error in lower for error in _ERROR):
         return EXTRACT_ERROR_BOOST
+    if _ROUTINE.search(lower):
+        return EXTRACT_FILLER_BOOST
     return EXTRACT_COUNT_BOOST if _COUNT.search(lower) else EXTRACT_PLAIN_BOOST
 
 
