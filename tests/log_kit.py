@@ -166,3 +166,18 @@ def answers(disk: Disk, index: Index, chat: Chat) -> tuple[object, ...]:
         [index.id_of_text(record.text) for i in range(chat.t) if (record := archive.message(i))],
         {word: sorted(index.search(word, chat.t)) for word in WORDS},
     )
+
+
+def copied(disk: MemoryDisk) -> MemoryDisk:
+    """A disk of its own with the same files."""
+    copy = MemoryDisk()
+    copy.files = dict(disk.files)
+    return copy
+
+
+def starts(data: bytes) -> list[int]:
+    """Where each line starts, and where the last one ends."""
+    at = [0]
+    for line in data.split(b"\n")[:-1]:
+        at.append(at[-1] + len(line) + 1)
+    return at

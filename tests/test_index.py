@@ -1,4 +1,4 @@
-"""chat/index.db: what it finds, what becomes of a bad one, who may read it, and the actor that owns it."""
+"""chat/index.db: what it finds, what becomes of a bad one, and who may read it."""
 
 import os
 import sqlite3
@@ -6,55 +6,16 @@ import stat
 from pathlib import Path
 
 import pytest
-from log_kit import DATE, MAIN, SMALL, TREE, answers, grow, opened
-from store_kit import MemoryDisk
+from index_kit import NOTED, built, filled, full, place, said
+from log_kit import DATE, TREE
 
-from eukhe.actors.behaviour import CancelTimer, SetTimer, Tell
-from eukhe.actors.index import IndexActor
-from eukhe.actors.messages import (
-    CommitIndex,
-    Feed,
-    FeedCheckpoint,
-    IndexCommitted,
-    IndexLost,
-    Ping,
-    Pong,
-    ReadSource,
-    Source,
-    Sync,
-    Synced,
-)
-from eukhe.actors.ports import Checkpoint, Place, Placed, Position
-from eukhe.errors import Bug, IndexFailed
-from eukhe.limits import INDEX_COMMIT_ROWS, INDEX_VERSION, REPEAT_CHARS_MIN, SEARCH_WORDS_MAX
-from eukhe.model.fold import checkpoint
+from eukhe.actors.ports import Placed
+from eukhe.errors import IndexFailed
+from eukhe.limits import INDEX_VERSION, REPEAT_CHARS_MIN, SEARCH_WORDS_MAX
 from eukhe.model.part import Part
-from eukhe.model.record import GapRecord, VoidRecord, decode_main, decode_tree, encode, message, node
+from eukhe.model.record import GapRecord, VoidRecord, message
 from eukhe.world.index import SqliteIndex
 from eukhe.world.index_reader import ReaderIndex
-
-NOTED = Checkpoint(b"state", Position(MAIN, 7, 8), Position(TREE, 9, 10))
-
-
-def place(offset: int, length: int = 10, path: str = MAIN) -> Place:
-    return Place(path, offset, length)
-
-
-def said(i: int, text: str = "hello", key: str | None = None) -> Placed:
-    return Placed(message(i, "user", text, DATE, key), place(i * 10))
-
-
-def built(part: Part, offset: int) -> Placed:
-    return Placed(node(part, "x"), place(offset, path=TREE))
-
-
-def filled(path: Path, count: int = 3) -> SqliteIndex:
-    index = SqliteIndex(path)
-    index.feed(said(i, f"hello number{i}", f"k{i}") for i in range(count))
-    index.feed([built(Part(0, 0), 5)])
-    index.commit(NOTED)
-    return index
-
 
 # --- what it finds ---
 
@@ -243,12 +204,6 @@ def test_a_folder_in_its_place_is_an_error_that_names_it(tmp_path: Path) -> None
         SqliteIndex(tmp_path / "index.db")
 
 
-def full(index: SqliteIndex) -> None:
-    """Lets the file grow no more, as on a full disk."""
-    pages = index._db.execute("PRAGMA page_count").fetchone()[0]
-    index._db.execute(f"PRAGMA max_page_count = {pages}")
-
-
 def test_after_a_write_that_failed_nothing_more_is_written_and_reading_goes_on(tmp_path: Path) -> None:
     index = filled(tmp_path / "index.db")
     full(index)
@@ -305,156 +260,3 @@ def test_a_cleared_reader_looks_no_more_into_the_file(tmp_path: Path) -> None:
         reader.counts(),
         reader.search("hello", 9),
     )
-
-
-# --- the actor ---
-
-
-class Actor:
-    """An index actor on a disk in memory."""
-
-    def __init__(self) -> None:
-        self.disk = MemoryDisk()
-        self.index = SqliteIndex(None)
-        self.actor = IndexActor(self.disk, self.index)
-
-    def logged(self, *records: object, path: str = MAIN) -> Feed:
-        """Writes records and tells of them."""
-        rows = []
-        for record in records:
-            line = encode(record)  # type: ignore[arg-type]
-            rows.append(Placed(record, Place(path, self.disk.length(path) or 0, len(line))))  # type: ignore[arg-type]
-            self.disk.append(path, line)
-        return Feed(tuple(rows))
-
-    def source(self, part: Part) -> tuple[str, ...]:
-        (told,) = self.actor.receive(ReadSource(part, "compactor-1", 7), 0)
-        assert isinstance(told, Tell)
-        assert ("compactor-1", 7) == (told.to, told.message.call)  # type: ignore[attr-defined]
-        assert isinstance(told.message, Source)
-        return told.message.texts
-
-
-def test_the_actor_commits_after_a_short_while_and_tells_the_store() -> None:
-    actor = Actor()
-    (timer,) = actor.actor.receive(actor.logged(message(0, "user", "one", DATE)), 0)
-    assert isinstance(timer, SetTimer)
-    assert CommitIndex() == timer.message
-    assert [] == list(actor.actor.receive(actor.logged(message(1, "user", "two", DATE)), 0))
-    assert [CancelTimer(timer.name), Tell("store", IndexCommitted(2))] == list(actor.actor.receive(CommitIndex(), 0))
-    assert [] == list(actor.actor.receive(CommitIndex(), 0))
-
-
-def test_the_actor_commits_at_once_when_many_rows_wait() -> None:
-    actor = Actor()
-    feed = actor.logged(*(message(i, "user", "x", DATE) for i in range(INDEX_COMMIT_ROWS)))
-    assert Tell("store", IndexCommitted(1)) == list(actor.actor.receive(feed, 0))[-1]
-
-
-def test_the_actor_answers_a_sync_after_its_commit() -> None:
-    actor = Actor()
-    actor.actor.receive(actor.logged(message(0, "user", "one", DATE)), 0)
-    effects = list(actor.actor.receive(Sync("edge", 3), 0))
-    assert [Tell("store", IndexCommitted(1)), Tell("edge", Synced(3))] == effects[-2:]
-    assert [Tell("edge", Pong(4))] == list(actor.actor.receive(Ping("edge", 4), 0))
-
-
-def test_the_actor_reads_what_a_node_is_built_from() -> None:
-    actor = Actor()
-    one, two = message(0, "user", "one", DATE), message(3, "user", "two", DATE)
-    actor.actor.receive(actor.logged(one, two, GapRecord(1, 3)), 0)
-    actor.actor.receive(actor.logged(node(Part(0, 0), "a"), node(Part(0, 1), "b"), path=TREE), 0)
-    assert ("user: one",) == actor.source(Part(0, 0))
-    assert ("(lost)",) == actor.source(Part(0, 1))
-    assert ("a", "b") == actor.source(Part(1, 0))
-    assert () == actor.source(Part(1, 1))
-    assert () == actor.source(Part(0, 9))
-
-
-@pytest.mark.rule("D1")
-def test_the_actors_checkpoint_ends_main_after_the_last_message_it_has() -> None:
-    writer = grow(40)
-    index = SqliteIndex(None)
-    start = opened(writer.disk, index)
-    actor = IndexActor(writer.disk, index)
-    state = checkpoint(start.chat)
-    later = encode(message(40, "user", "later", DATE))
-    row = Placed(message(40, "user", "later", DATE), Place(start.start.main.path, start.start.main.offset, len(later)))
-    writer.disk.append(start.start.main.path, later)
-    actor.receive(Feed((row,)), 0)
-    tree = start.start.tree
-    actor.receive(FeedCheckpoint(state, 40, tree.path, tree.offset, tree.crc), 0)
-    assert Checkpoint(state, start.start.main, tree) == index.checkpoint()
-
-
-def test_the_actor_notes_no_checkpoint_past_ids_that_are_missing() -> None:
-    actor = Actor()
-    actor.actor.receive(actor.logged(message(0, "user", "one", DATE)), 0)
-    effects = list(actor.actor.receive(FeedCheckpoint(b"state", 3, TREE, 0, 0), 0))
-    assert Tell("store", IndexCommitted(1)) in effects
-    assert None is actor.index.checkpoint()
-    actor.actor.receive(FeedCheckpoint(b"none yet", 0, "", 0, 0), 0)
-    assert Checkpoint(b"none yet", Position(), Position()) == actor.index.checkpoint()
-
-
-def test_an_index_that_cannot_be_written_is_said_once_and_found_by_place(tmp_path: Path) -> None:
-    actor = Actor()
-    actor.index = filled(tmp_path / "index.db", 0)
-    actor.actor = IndexActor(actor.disk, actor.index)
-    first = actor.logged(message(0, "user", "one", DATE))
-    actor.actor.receive(first, 0)
-    full(actor.index)
-    many = actor.logged(*(message(i, "user", f"{i} " * 300, DATE) for i in range(1, 600)))
-    effects = list(actor.actor.receive(many, 0))
-    lost = [effect.message for effect in effects if isinstance(effect, Tell)]
-    assert ["planner"] == [effect.to for effect in effects if isinstance(effect, Tell)]
-    assert [IndexLost] == [type(each) for each in lost]
-    assert [] == list(actor.actor.receive(actor.logged(message(600, "user", "last", DATE)), 0))
-    assert [] == list(actor.actor.receive(CommitIndex(), 0))
-    assert ("user: one",) == actor.source(Part(0, 0))
-    assert ("user: last",) == actor.source(Part(0, 600))
-    assert [Tell("edge", Synced(1))] == list(actor.actor.receive(Sync("edge", 1), 0))
-
-
-def test_an_index_that_leads_astray_is_emptied_and_stops_the_owner(tmp_path: Path) -> None:
-    disk, index = MemoryDisk(), filled(tmp_path / "index.db")
-    disk.append(MAIN, encode(message(5, "user", "another", DATE)) * 9)
-    with pytest.raises(IndexFailed, match="leads to main"):
-        IndexActor(disk, index).receive(ReadSource(Part(0, 1), "compactor-1", 1), 0)
-    assert ((0, 0), None) == (index.counts(), index.checkpoint())
-
-
-def test_the_actor_names_a_message_it_does_not_know() -> None:
-    with pytest.raises(Bug, match="the index does not know"):
-        Actor().actor.receive(Pong(1), 0)
-
-
-@pytest.mark.rule("D1")
-def test_an_index_fed_live_answers_as_one_fed_from_the_logs() -> None:
-    live, disk = SqliteIndex(None), MemoryDisk()
-    writer = grow(150, disk=Feeding(disk, IndexActor(disk, live)))  # type: ignore[arg-type]
-    anew = SqliteIndex(None)
-    chat = opened(disk, anew).chat
-    assert SMALL == chat.limits
-    assert writer.chat.t == chat.t
-    assert answers(disk, live, chat) == answers(disk, anew, chat)
-
-
-class Feeding:
-    """A disk that tells an index actor of each line appended."""
-
-    def __init__(self, disk: MemoryDisk, actor: IndexActor) -> None:
-        self.disk, self.actor = disk, actor
-
-    def append(self, path: str, data: bytes) -> None:
-        offset = self.disk.length(path) or 0
-        self.disk.append(path, data)
-        rows = []
-        for line in data.splitlines(keepends=True):
-            record = decode_main(line) if path.startswith("main/") else decode_tree(line)
-            rows.append(Placed(record, Place(path, offset, len(line))))
-            offset += len(line)
-        self.actor.receive(Feed(tuple(rows)), 0)
-
-    def replace(self, path: str, data: bytes, sync: bool) -> None:
-        self.disk.replace(path, data, sync)

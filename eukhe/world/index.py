@@ -59,7 +59,7 @@ _TEMPORARY = ""  # SQLite's name for a database that is gone when it is closed
 _APPLICATION = int.from_bytes(b"eukh")
 _OURS = (_APPLICATION, INDEX_VERSION)
 _MADE_ANEW = "it is made anew from the logs"
-_PRIMARY_CODE = 0xFF  # of SQLite's extended error codes
+_PRIMARY_CODE = 0xFF  # number: SQLite's own, the part of an extended error code that is the code
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -190,7 +190,10 @@ class SqliteIndex:
         row = self._one(
             "SELECT state, main_path, main_offset, main_crc, tree_path, tree_offset, tree_crc FROM checkpoint"
         )
-        return None if row is None else Checkpoint(row[0], Position(*row[1:4]), Position(*row[4:]))
+        if row is None:
+            return None
+        state, *main, tree_path, tree_offset, tree_crc = row
+        return Checkpoint(state, Position(*main), Position(tree_path, tree_offset, tree_crc))
 
     def message_place(self, i: int) -> Place | None:
         """Of a lost message: the place of the line that says so."""
