@@ -1,6 +1,10 @@
 """Opening a chat whose index is no good, or may not be written (faults 14, 15)."""
 
+import os
 import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -219,3 +223,51 @@ def test_a_log_that_cannot_be_mended_is_one_clear_error() -> None:
     writer.disk.fail = writer.disk.writes
     with pytest.raises(StoreError, match="Input/output error"):
         opened(writer.disk)
+
+
+# It is another user only after all was imported: where this Python lies, others may not be let in.
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from eukhe.actors.archive import Archive
+from eukhe.actors.opening import open_chat
+from eukhe.errors import IndexFailed
+from eukhe.model.part import Part
+from eukhe.world.disk import RealDisk
+from eukhe.world.index import SqliteIndex
+from eukhe.world.index_reader import ReaderIndex
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+chat = Path(sys.argv[1])
+try:
+    SqliteIndex(chat / "index.db")
+except IndexFailed as error:
+    print(error)
+index = ReaderIndex(chat / "index.db")
+print(index.said)
+opened = open_chat(RealDisk(chat), index, owner=False)
+print(opened.chat.t, opened.rebuilt, Archive(RealDisk(chat), index).source(Part(0, 3)) is not None)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_chat_that_may_not_be_written_is_read_all_the_same(indexed: bool) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        chat = _folder(root / "chat")
+        grow(20, disk=RealDisk(chat))
+        if indexed:
+            index = SqliteIndex(chat / "index.db")
+            opened(RealDisk(chat), index)
+            index.close()
+        for path in (root, *root.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        before = sorted(root.rglob("*"))
+        command = [sys.executable, "-c", AS_NOBODY, str(chat)]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        assert before == sorted(root.rglob("*"))
+    assert "index.db" in told[0]
+    assert indexed == told[1].endswith("is read as it is, without SQLite's side files")
+    assert f"20 {not indexed} True" == told[2]
