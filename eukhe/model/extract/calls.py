@@ -33,10 +33,7 @@ def call(text: str) -> list[Piece]:
     if not isinstance(fields, dict):
         if "\n" in text:
             return prose(text)
-        return [
-            Piece(tidy(clause), EXTRACT_EDIT_BOOST if clause[0] in "+-" else EXTRACT_PLAIN_BOOST)
-            for clause in split(text)
-        ]
+        return [Piece(tidy(clause), _boost(clause)) for clause in split(text)]
     head = [name]
     pieces = []
     for target in _TARGETS:
@@ -106,6 +103,10 @@ def _leaves(fields: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield key, _SWITCHES[value]
         elif isinstance(value, str) and value:
             yield key, value
+
+
+def _boost(clause: str) -> int:
+    return EXTRACT_EDIT_BOOST if clause.startswith(("+", "-")) else EXTRACT_PLAIN_BOOST
 
 
 def _edit(old: object, new: object) -> list[Piece]:

@@ -45,24 +45,22 @@ class Clause(NamedTuple):
         return self.text.startswith(CUT) and self.text[1:2] not in ("", "/", " ")
 
 
-class _Offer(NamedTuple):
-    """Something for the line: worth for its bytes; the clause it is from; a name of it, empty for all of it."""
-
-    density: int
-    at: int
-    name: str
-    bytes: int
+_Offer = tuple[int, int, int, str]
+"""Something for the line: worth for its bytes; the clause it is from, negative, so that the first of equals is the
+largest; bytes; a name of the clause, empty for all of it."""
 
 
 def fill(clauses: Sequence[Clause], bytes_max: int, phrase_percent: int) -> str:
     """A line of at most `bytes_max` bytes, of at least one clause; so many percent of it for whole clauses."""
-    whole = _line(clauses, {at: clause.text for at, clause in enumerate(clauses)}, [])
-    if size(whole) <= bytes_max:
-        return whole
+    sizes = [size(clause.text) for clause in clauses]
+    if sum(sizes) < bytes_max:
+        whole = _line(clauses, {at: clause.text for at, clause in enumerate(clauses)}, [])
+        if size(whole) <= bytes_max:
+            return whole
     said = [words(clause.text) for clause in clauses]
     often = _often(said)
     phrase_bytes_max = bytes_max * phrase_percent // 100  # number: percent
-    shown = _phrases(clauses, said, often, phrase_bytes_max)
+    shown = _phrases(clauses, sizes, said, often, phrase_bytes_max)
     names = _names(clauses, said, often, shown, bytes_max - size(_line(clauses, shown, [])))
     if not shown and not names:
         shown = {0: shorten(clauses[0].text, phrase_bytes_max)}
@@ -89,7 +87,11 @@ def _often(said: Sequence[list[Word]]) -> dict[str, int]:
 
 
 def _phrases(
-    clauses: Sequence[Clause], said: Sequence[list[Word]], often: dict[str, int], bytes_max: int
+    clauses: Sequence[Clause],
+    sizes: Sequence[int],
+    said: Sequence[list[Word]],
+    often: dict[str, int],
+    bytes_max: int,
 ) -> dict[int, str]:
     """The clauses that stand whole, by their place; one that is too long is cut."""
     known: set[str] = set()
@@ -104,20 +106,19 @@ def _phrases(
                 known.add(word.key)
                 gain += word.points * often[word.key]
         value = gain * clause.boost * EXTRACT_KIND_WORTH[clause.kind]
-        cost = size(clause.text) + 2
-        offers[clause.half].append(_Offer(value * _SCALE // (cost + EXTRACT_CLAUSE_OVERHEAD_BYTES), at, "", cost))
+        density = value * _SCALE // (sizes[at] + EXTRACT_CLAUSE_OVERHEAD_BYTES)
+        offers[clause.half].append((density, -at, sizes[at] + 2, ""))
     shown: dict[int, str] = {}
     used = 0
-    for offer in _shared(offers, bytes_max):
-        clause = clauses[offer.at]
-        text = clause.text
+    for _, place, cost, _ in _shared(offers, bytes_max):
+        clause = clauses[-place]
         room = bytes_max - used
-        if offer.bytes > room:
-            if room < EXTRACT_CUT_BYTES_MIN or (shown and clause.kind != "user"):
-                continue
-            text = shorten(text, room)
-        shown[offer.at] = text
-        used += size(text) + 2
+        if cost <= room:
+            shown[-place] = clause.text
+            used += cost
+        elif room >= EXTRACT_CUT_BYTES_MIN and (clause.kind == "user" or not shown):
+            shown[-place] = shorten(clause.text, room)
+            used += size(shown[-place]) + 2
     return shown
 
 
@@ -139,40 +140,36 @@ def _names(
             if listed:
                 boost = max(EXTRACT_LISTED_BOOST - (rank >> 1), EXTRACT_CODE_BOOST)
             density = points * often[key] * boost * worth // (name_bytes + EXTRACT_NAME_OVERHEAD_BYTES)
-            offers[clause.half].append(_Offer(density, at, name, name_bytes + 2))
+            offers[clause.half].append((density, -at, name_bytes + 2, name))
     names: list[_Offer] = []
     used = 0
     for offer in _shared(offers, bytes_max):
-        if used + offer.bytes <= bytes_max:
+        if used + offer[2] <= bytes_max:
             names.append(offer)
-            used += offer.bytes
+            used += offer[2]
     return names
 
 
 def _shared(offers: tuple[list[_Offer], list[_Offer]], bytes_max: int) -> Iterator[_Offer]:
     """Offers by falling density; a half that had more than half of the bytes pays double for more."""
-    left, right = (sorted(half, key=_by_density) for half in offers)
+    left, right = map(sorted, offers)
     had = [0, 0]
     while left or right:
         if not left or not right:
             side = 0 if left else 1
         else:
-            asked = left[-1].density >> (had[0] << 1 > bytes_max)
-            side = 0 if asked >= right[-1].density >> (had[1] << 1 > bytes_max) else 1
+            asked = left[-1][0] >> (had[0] << 1 > bytes_max)
+            side = 0 if asked >= right[-1][0] >> (had[1] << 1 > bytes_max) else 1
         offer = (right if side else left).pop()
-        had[side] += offer.bytes
+        had[side] += offer[2]
         yield offer
-
-
-def _by_density(offer: _Offer) -> tuple[int, int]:
-    return offer.density, -offer.at
 
 
 def _line(clauses: Sequence[Clause], shown: dict[int, str], names: Sequence[_Offer]) -> str:
     """The line of what was chosen, by runs of a kind, or by kind where there are many; names at the end of each."""
     runs: dict[int, int] = {}  # of each place
     kinds: list[str] = []
-    for at in sorted({*shown, *(one.at for one in names)}):
+    for at in sorted({*shown, *(-place for _, place, _, _ in names)}):
         if not kinds or kinds[-1] != clauses[at].kind:
             kinds.append(clauses[at].kind)
         runs[at] = len(kinds) - 1
@@ -183,8 +180,8 @@ def _line(clauses: Sequence[Clause], shown: dict[int, str], names: Sequence[_Off
     lists: list[list[str]] = [[] for _ in kinds]
     for at, text in sorted(shown.items()):
         parts[runs[at]].append(text)
-    for one in names:
-        lists[runs[one.at]].append(one.name)
+    for _, place, _, name in names:
+        lists[runs[-place]].append(name)
     return "; ".join(_item(kind, *said) for kind, *said in zip(kinds, parts, lists, strict=True))
 
 

@@ -41,7 +41,7 @@ _OPENED = re.compile(r"<([a-z][a-z_-]{2,30})>")
 _CLOSED = re.compile(r"</[a-z][a-z_-]{2,30}>")
 _ALIKE = re.compile(r"ok\s|--- (?:PASS|SKIP)|=== (?:RUN|CONT|PAUSE)|\?\s|PASS\b|✓")
 _COUNT = re.compile(
-    r"\d+ (?:issue|file|passed|failed|error|warning|test|insertion|match|line|occurrence)|^(?:ok|pass|fail)\s|^found \d"
+    r"(?<!\d)\d{1,9} (?:issue|file|passed|failed|error|warning|test|insertion|match|line|occurrence)|^(?:ok|pass|fail)\s|^found \d"
 )
 
 
