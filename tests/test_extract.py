@@ -172,6 +172,31 @@ def test_a_heading_that_negates_goes_before_each_line_under_it() -> None:
     assert "Not done yet: the door's tests pass; Not done yet: the index is rebuilt" in line
 
 
+def test_a_heading_that_negates_goes_before_a_paragraph_too_but_not_before_the_next_one() -> None:
+    text = f"Not done yet:\n\nThe door's tests pass.\n\nThe index is rebuilt.\n\n{FILLER * 9}"
+    line = extract_message(label("work", text))
+    assert "Not done yet: The door's tests pass. The index is rebuilt." in line
+
+
+def test_a_paragraph_that_turns_the_one_before_stays_with_it() -> None:
+    text = f"{FILLER * 4}\nAll 212 tests pass.\n\nExcept that test_full_disk is skipped on macOS.\n{FILLER * 8}"
+    line = extract_message(label("eukhe", text))
+    assert "All 212 tests pass. Except that test_full_disk is skipped on macOS." in line
+
+
+def test_what_negates_all_lines_of_a_result_stays_with_each() -> None:
+    text = "\n".join(f"could not yet verify that part{n:02} passes" for n in range(40))
+    line = extract_message(label("echo", text))
+    assert line.count("passes") == line.count("could not yet verify that") > 0
+
+
+def test_what_all_lines_of_a_result_begin_with_is_said_once() -> None:
+    text = "\n".join(f"/home/somebody/work/eukhe/tests/test_{n:03}.py" for n in range(40))
+    line = extract_message(label("echo", text))
+    assert line.startswith("echo: /home/somebody/work/eukhe/tests/; test_000.py; test_001.py")
+    assert 1 == line.count("/home/somebody")
+
+
 def test_a_heading_ends_what_an_earlier_heading_negated() -> None:
     text = f"Not done yet:\n- the door\n## Findings\n- lock.py:41 leaks a descriptor\n{FILLER * 9}"
     line = extract_message(label("work", text))

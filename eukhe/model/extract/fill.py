@@ -64,7 +64,7 @@ def fill(clauses: Sequence[Clause], bytes_max: int, phrase_percent: int) -> str:
     names = _names(clauses, said, often, shown, bytes_max - size(_line(clauses, shown, [])))
     if not shown and not names:
         shown = {0: shorten(clauses[0].text, phrase_bytes_max)}
-    while size(line := _marked(_line(clauses, shown, names))) > bytes_max:
+    while size(line := _marked(_line(clauses, shown, names), names)) > bytes_max:
         if names:
             names.pop()
         else:
@@ -72,9 +72,9 @@ def fill(clauses: Sequence[Clause], bytes_max: int, phrase_percent: int) -> str:
     return line
 
 
-def _marked(line: str) -> str:
-    """The line of which something was left out."""
-    return line if CUT in line else f"{line} {CUT}"
+def _marked(line: str, names: Sequence[_Offer]) -> str:
+    """The line of which something was left out: a list of names says so, else a mark at its end."""
+    return line if names or line.endswith(CUT) else f"{line} {CUT}"
 
 
 def _often(said: Sequence[list[Word]]) -> dict[str, int]:

@@ -36,9 +36,8 @@ _MARK = re.compile(r"^(?:#{1,6}|[-*•>]|\|)\s+")
 _RULE = re.compile(r"^[-=_*|:+`~\s]*$")
 _SAID = re.compile(r"\w")
 _WORD = re.compile(r"[^\W\d_][\w'’]*")
-_BEGINS_TURNED = re.compile(
-    r"^(?:but|however|except|unless|only|otherwise|though|although|instead|not|aber|nur)\b", re.I
-)
+_TURNS = re.compile(r"^(?:but|however|except|unless|otherwise|though|although|aber)\b", re.I)
+_TURNS_BESIDE = re.compile(r"^(?:only|instead|not|nur)\b", re.I)  # begins many a line of a list, which is its own
 _FILLER = re.compile(
     r"^(?:(?:now |first,? |next,? |then )?(?:let me|let's|i'll|i will|i'm going to|i need to|i can see)\b"
     r"|(?:would you like|want me to|should i|shall i|do you want|does (?:this|that)|ready to)\b"
@@ -73,7 +72,7 @@ def shorten(text: str, bytes_max: int) -> str:
     """A clause cut at a word. A word in what is cut that turns the meaning stays, between two marks.
 
     >>> shorten("delete the old branch as soon as it can be done, but not if somebody has it checked out", 40)
-    'delete the old branch as soon … but …'
+    'delete the old branch as … but …'
     """
     if size(text) <= bytes_max:
         return text
@@ -95,7 +94,7 @@ def shorten(text: str, bytes_max: int) -> str:
 def prose(text: str) -> list[Piece]:
     """The clauses of what someone wrote, worth more where they tell of results, wishes and reasons."""
     found: list[Piece] = []
-    lead, code = "", False
+    lead, led, code = "", False, False  # what turns the lines under it, whether one has it, whether it is code
     for raw in text.split("\n"):
         line = raw.strip()
         if line.startswith("```"):
@@ -110,16 +109,24 @@ def prose(text: str) -> list[Piece]:
             if clause := tidy(line):
                 found.append(Piece(clause, EXTRACT_CODE_BOOST))
             continue
-        if heading or not (marked or line[:1].isdigit()):
+        if heading:
             lead = ""
-        if line.endswith(":") and size(line) <= EXTRACT_LEAD_BYTES_MAX and _turned(line):
-            lead = line + " "
+        if line.endswith(":") and size(line) <= EXTRACT_LEAD_BYTES_MAX and turned(line):
+            lead, led = line + " ", False
             continue
         if heading:
             found.append(Piece(tidy(line), EXTRACT_HEADING_BOOST))
-        else:
-            _sentences(lead + line, found)
+            continue
+        if lead and led and not (marked or line[:1].isdigit()):
+            lead = ""
+        _sentences(lead + line, found)
+        led = True
     return _placed(found)
+
+
+def turned(text: str) -> bool:
+    """Whether a word of it negates or conditions what follows."""
+    return any(word.lower() in TURNING for word in _WORD.findall(text))
 
 
 def split(text: str) -> list[str]:
@@ -133,7 +140,7 @@ def _sentences(line: str, found: list[Piece]) -> None:
         clause = tidy(part)
         if not clause:
             continue
-        if not first and found and _BEGINS_TURNED.match(clause):
+        if found and (_TURNS.match(clause) or (not first and _TURNS_BESIDE.match(clause))):
             glued = f"{found[-1].text} {clause}"
             if size(glued) <= EXTRACT_GLUED_BYTES_MAX:
                 found[-1] = Piece(glued, max(found[-1].boost, _boost(clause)))
@@ -154,12 +161,8 @@ def _boost(clause: str) -> int:
     return boost
 
 
-def _turned(line: str) -> bool:
-    return any(word.lower() in TURNING for word in _WORD.findall(line))
-
-
 def _placed(pieces: list[Piece]) -> list[Piece]:
-    """The first and the last clause count more; a clause too long to weigh is cut."""
+    """The first and the last clause count more."""
     for at, extra in ((0, EXTRACT_HEAD_BOOST), (-1, EXTRACT_LAST_BOOST)):
         if pieces and pieces[at].boost > EXTRACT_FILLER_BOOST:
             pieces[at] = Piece(pieces[at].text, pieces[at].boost + extra - EXTRACT_PLAIN_BOOST)

@@ -19,7 +19,7 @@ from eukhe.limits import (
     EXTRACT_PREFIX_LINES_MIN,
 )
 from eukhe.model.extract.calls import leaves
-from eukhe.model.extract.pieces import Piece, split, tidy
+from eukhe.model.extract.pieces import Piece, split, tidy, turned
 
 
 def _phrases(text: str) -> tuple[str, ...]:
@@ -41,7 +41,8 @@ _OPENED = re.compile(r"<([a-z][a-z_-]{2,30})>")
 _CLOSED = re.compile(r"</[a-z][a-z_-]{2,30}>")
 _ALIKE = re.compile(r"ok\s|--- (?:PASS|SKIP)|=== (?:RUN|CONT|PAUSE)|\?\s|PASS\b|✓")
 _COUNT = re.compile(
-    r"(?<!\d)\d{1,9} (?:issue|file|passed|failed|error|warning|test|insertion|match|line|occurrence)|^(?:ok|pass|fail)\s|^found \d"
+    r"(?<!\d)\d{1,9} (?:issue|file|passed|failed|error|warning|test|insertion|match|line|occurrence)"
+    r"|^(?:ok|pass|fail)\s|^found \d"
 )
 
 
@@ -100,7 +101,10 @@ def _alike(lines: list[str]) -> list[str]:
 
 
 def _prefix(lines: list[str]) -> tuple[str, list[str]]:
-    """What all lines begin with, up to its last slash or blank, and the lines without it."""
+    """What all lines begin with, up to its last slash or blank, and the lines without it.
+
+    What negates them, or calls them errors, stays with each.
+    """
     if len(lines) < EXTRACT_PREFIX_LINES_MIN:
         return "", lines
     first, last = min(lines), max(lines)  # what these two begin with, all others do
@@ -109,6 +113,6 @@ def _prefix(lines: list[str]) -> tuple[str, list[str]]:
         same += 1
     head = first[:same]
     head = head[: max(head.rfind("/"), head.rfind(" ")) + 1]
-    if len(head) < EXTRACT_PREFIX_CHARS_MIN:
+    if len(head) < EXTRACT_PREFIX_CHARS_MIN or turned(head) or _boost(head) == EXTRACT_ERROR_BOOST:
         return "", lines
     return head, [line[len(head) :] for line in lines]
