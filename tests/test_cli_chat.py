@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eukhe.limits import PLACEHOLDER, VIEW_BYTES_MIN
+from eukhe.limits import NODE_BYTES_MAX, PLACEHOLDER, VIEW_BYTES_MIN
 from tests.chat_kit import EUKHE, eukhe, logs, messages, session, talk
 
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=="  # one pixel
@@ -41,8 +41,11 @@ def test_an_import_logs_every_message_once_and_builds_the_memory(filled: Path) -
         status["owner"],
         status["lastError"],
     )
-    assert VIEW_BYTES_MIN // 2 < status["viewBytes"] <= VIEW_BYTES_MIN + 512
-    assert eukhe(filled, "chat", "verify").out == "60 messages, 116 lines, 1 batches: all agree\n"
+    assert status["viewBytes"] <= VIEW_BYTES_MIN + NODE_BYTES_MAX
+    verified = eukhe(filled, "chat", "verify")
+    assert (0, True) == (verified.code, verified.out.startswith("60 messages, 116 lines, "))
+    batches = [line for line in logs(filled, "tree").splitlines() if line.startswith(b'{"merge":')]
+    assert [] != batches
 
 
 def test_the_same_file_again_adds_nothing_and_a_grown_one_its_tail(filled: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from eukhe.actors.store import StoreStart
 from eukhe.errors import GapInLog, IndexFailed, StoreError
 from eukhe.limits import INDEX_FEED_ROWS, INDEX_OPEN_COMMIT_ROWS, LOST_BYTES, PROBLEMS_MAX, VOID_NODES
 from eukhe.model.chat import Chat, ChatLimits
-from eukhe.model.fold import Folded, Merges, NodeSize, checkpoint, fold
+from eukhe.model.fold import Folded, Merges, NodeSize, checkpoint, fold, messages_in
 from eukhe.model.part import Part
 from eukhe.model.record import (
     BatchRecord,
@@ -157,7 +157,7 @@ class _Opening:
             # What the index took in after the checkpoint must be in the logs too: its last message, then, stands there.
             if indexed and Archive(self.disk, self.index).source(Part(0, indexed - 1)) is None:
                 return None
-            return fold(noted.state, (), (), self.limits).chat.t
+            return messages_in(noted.state)
         except (IndexFailed, StoreError, ValueError):
             return None
 

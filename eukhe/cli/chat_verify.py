@@ -40,14 +40,14 @@ def command(given: Given, as_json: bool) -> None:
     """
     folder = find(given)
     with ExitStack() as stack:
+        index = _index(folder, stack)  # before the logs: an owner may write on meanwhile
         disk = stack.enter_context(closing(RealDisk(folder)))
         tree, main = LogFiles(disk, "tree"), LogFiles(disk, "main")
         view = disk.read(VIEW_FILE) if disk.length(VIEW_FILE) is not None else None
-        total = sum(disk.length(path) or 0 for path, _ in [*tree.files(), *main.files()])
+        # The tree is read twice: what a later line voids has to be known before.
+        total = sum(disk.length(path) or 0 for path, _ in [*tree.files(), *tree.files(), *main.files()])
         bar = stack.enter_context(progress("reading", total, in_bytes=True))
-        verification = Verification(
-            _counted(main, bar.advance), _counted(tree, bar.advance), view, _index(folder, stack)
-        )
+        verification = Verification(_counted(main, bar.advance), _counted(tree, bar.advance), view, index)
         problems = [problem for problem in verification.problems() if _told(problem)]
     if as_json:
         rows = [{"file": p.file, "line": p.line, "offset": p.offset, "what": p.what} for p in problems]

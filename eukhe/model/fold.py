@@ -158,11 +158,20 @@ def checkpoint(chat: Chat, pending: Iterable[NodeSize] = ()) -> bytes:
     return msgspec.json.encode((state, [(*part, size) for part, size in pending]))
 
 
-def _restore(data: bytes, limits: ChatLimits | None) -> Chat:
+def messages_in(checkpoint: bytes) -> int:
+    """How many messages a checkpoint has. ValueError where it is none."""
+    return _decoded(checkpoint)[0].t
+
+
+def _decoded(data: bytes) -> tuple[_State, list[tuple[int, int, int]]]:
     try:
-        state, pending = msgspec.json.decode(data, type=tuple[_State, list[tuple[int, int, int]]])
+        return msgspec.json.decode(data, type=tuple[_State, list[tuple[int, int, int]]])
     except msgspec.DecodeError as error:
         raise ValueError(f"no checkpoint: {error}") from error
+
+
+def _restore(data: bytes, limits: ChatLimits | None) -> Chat:
+    state, pending = _decoded(data)
     chat = Chat(limits)
     chat.t = state.t
     chat.built_nodes = Built(state.built)
