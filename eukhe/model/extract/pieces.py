@@ -162,8 +162,8 @@ def _boost(clause: str) -> int:
 
 
 def _placed(pieces: list[Piece]) -> list[Piece]:
-    """The first and the last clause count more."""
+    """The first and the last clause count more, lines of code apart."""
     for at, extra in ((0, EXTRACT_HEAD_BOOST), (-1, EXTRACT_LAST_BOOST)):
-        if pieces and pieces[at].boost > EXTRACT_FILLER_BOOST:
+        if pieces and pieces[at].boost > EXTRACT_CODE_BOOST:
             pieces[at] = Piece(pieces[at].text, pieces[at].boost + extra - EXTRACT_PLAIN_BOOST)
     return pieces
