@@ -191,6 +191,7 @@ def read(code: int, owner: Owner, *, adverse: bool, waiting: bool = False) -> li
     """The events that a drawn number stands for; none where there is nothing to do. `waiting`: as a turn waits."""
     kind, number = KINDS[code % len(KINDS)], code // len(KINDS)
     size = 1 + number % SIZE_MAX
+    any_node = adverse and number % 3 == 0
     match kind:
         case "message":
             return [Event(kind, None, size)] * (1 + number // SIZE_MAX % 3)
@@ -200,13 +201,11 @@ def read(code: int, owner: Owner, *, adverse: bool, waiting: bool = False) -> li
                 Event(name, part, size if name == "built" else None) for part in parts for name in ("start", "built")
             ]
         case "start":
-            part = _one(nodes(owner.chat.t) if adverse else owner.chat.queue(need=waiting), number)
+            part = _one(nodes(owner.chat.t) if any_node else owner.chat.queue(need=waiting), number)
             return [Event(kind, part)] if part else []
         case "built" | "failed":
-            part = _one(
-                nodes(owner.chat.t) if adverse and number % 3 == 0 else sorted(map(Part._make, owner.chat.running)),
-                number,
-            )
+            running = sorted(map(Part._make, owner.chat.running))
+            part = _one(nodes(owner.chat.t) if any_node else running, number)
             return [Event(kind, part, size)] if part else []
         case "restart":
             return [Event(kind, None, number % len(owner.checkpoints))]
