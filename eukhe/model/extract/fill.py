@@ -126,7 +126,9 @@ def _names(
     clauses: Sequence[Clause], said: Sequence[list[Word]], often: dict[str, int], shown: dict[int, str], bytes_max: int
 ) -> list[_Offer]:
     """Names of the clauses that are not shown, best first."""
-    known = {word.key for text in shown.values() for word in words(text)}
+    known: set[str] = set()
+    for at, text in shown.items():
+        known.update(word.key for word in (said[at] if text == clauses[at].text else words(text)))
     offers: tuple[list[_Offer], list[_Offer]] = ([], [])
     for at, clause in enumerate(clauses):
         if shown.get(at) == clause.text:
