@@ -152,7 +152,7 @@ def test_a_zoom_opens_a_line_into_its_halves_and_a_message_whole(filled: Path) -
     } == message
 
 
-@pytest.mark.rule("52", "54", "56")
+@pytest.mark.rule("52", "56")
 @pytest.mark.parametrize(
     ("args", "said"),
     [

@@ -73,7 +73,7 @@ def test_the_keys_stand_in_the_order_of_the_format() -> None:
     assert b'{"gap":[3,5]}\n' == encode(GapRecord(3, 5))
 
 
-@pytest.mark.rule("4")
+@pytest.mark.rule("4", "D3")
 def test_talk_reads_as_eukhe() -> None:
     record = decode_main(b'{"i":0,"kind":"talk","text":"hi","size":8,"date":"2025-01-01T00:00:00Z"}')
     assert isinstance(record, MessageRecord)

@@ -4,9 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eukhe.limits import BLOCK_LINES, PLACEHOLDER
+from eukhe.limits import (
+    BLOCK_LINES,
+    DEADLINE_LINE_BYTES_MIN,
+    DEADLINE_VIEW_BYTES_MAX,
+    NODE_BYTES_MAX,
+    PLACEHOLDER,
+)
 from eukhe.model.part import Part
-from eukhe.model.render import blocks, line, render
+from eukhe.model.render import blocks, deadline_texts, line, render
 
 pieces = st.sampled_from(["\r", "\n", "<chat>", "</chat>", "a", "é", "|", "1+1", " ", "\u2028"])
 ugly = st.lists(pieces, max_size=12).map("".join)
@@ -60,3 +66,27 @@ def test_every_block_but_the_last_has_four_lines(given: list[str]) -> None:
 def test_a_view_that_grows_changes_no_whole_block(given: list[str], more: list[str]) -> None:
     whole = blocks(given)[:-1]
     assert whole == blocks(given + more)[: len(whole)]
+
+
+@pytest.mark.rule("D10")
+def test_at_the_deadline_an_unbuilt_line_shows_its_message_cut_and_never_the_placeholder() -> None:
+    texts = {Part(1, 0): "a line", Part(0, 2): None, Part(0, 3): None}
+    sources = {Part(0, 2): "user: short", Part(0, 3): "echo: " + "é" * NODE_BYTES_MAX}
+    shown = deadline_texts(texts, texts.__getitem__, sources.__getitem__)
+    assert {
+        Part(1, 0): "a line",
+        Part(0, 2): "user: short",
+        Part(0, 3): "echo: " + "é" * ((NODE_BYTES_MAX - len("echo: ")) // 2),
+    } == shown
+    assert list(texts) == list(shown)
+
+
+@pytest.mark.rule("D14")
+@pytest.mark.parametrize(
+    ("count", "each"), [(500, NODE_BYTES_MAX), (1_000, DEADLINE_VIEW_BYTES_MAX // 1_000), (20_000, 32)]
+)
+def test_a_deadline_view_gives_its_unbuilt_lines_even_shares_of_what_is_left(count: int, each: int) -> None:
+    parts = [Part(0, i) for i in range(count)]
+    shown = deadline_texts(parts, lambda _: None, lambda part: "x" * 1_000)
+    assert [each] * count == [len(text) for text in shown.values()]
+    assert each >= DEADLINE_LINE_BYTES_MIN
