@@ -132,7 +132,6 @@ EXTRACT_MERGE_PHRASE_PERCENT: Final = 55
 EXTRACT_LISTED_BOOST: Final = 7  # of the first names of a list; every second one has 1 less, down to a line of code's
 EXTRACT_FILE_NAME_WORTH: Final = 8
 EXTRACT_CODE_NAME_WORTH: Final = 3
-EXTRACT_CLAUSE_BYTES_MAX: Final = 300  # a longer clause is cut before it is weighed
 EXTRACT_CUT_BYTES_MIN: Final = 48  # a clause is not cut to less than this
 EXTRACT_GLUED_BYTES_MAX: Final = 240  # two clauses that belong together are one piece up to this
 EXTRACT_LEAD_BYTES_MAX: Final = 64  # a heading that turns what stands under it goes before each of its lines
