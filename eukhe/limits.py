@@ -143,6 +143,15 @@ EXTRACT_FIELDS_MAX: Final = 512  # values read from one JSON object
 EXTRACT_PREFIX_CHARS_MIN: Final = 8  # what all lines of a result begin with is said once, from this length
 EXTRACT_PREFIX_LINES_MIN: Final = 4
 
+# Zooming by a question's words
+DEMO_ZOOMS_MAX: Final = 16
+SEEK_NEIGHBOUR_SHARE: Final = 0.3  # of the better neighbour's promise
+SEEK_LEVEL_PROMISE: Final = 0.6  # promised by every level
+SEEK_SEEN_HALF: Final = 0.5  # added to how many lines have a word, so that none is divided by nothing
+SEEK_FULL_BYTES: Final = 4  # a line that leaves no more room than this is full
+SEEK_HASH_CHARS_MIN: Final = 6  # letters and digits in one word of this length are a name, not to be taken apart
+SEEK_STEM_CHARS_MIN: Final = 3  # what an ending leaves of a word
+
 # Actors
 CRASH_MESSAGES: Final = 20  # the last messages of an actor that a crash tells
 STATUS_EVERY_S: Final = 0.1  # between two looks at how far the planner is

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from eukhe.demo import questions
 from eukhe.limits import NODE_BYTES_MAX, PLACEHOLDER, VIEW_BYTES_MIN
 from tests.chat_kit import EUKHE, eukhe, logs, messages, session, talk
 
@@ -348,4 +349,5 @@ def test_the_demo_imports_builds_shows_and_zooms_and_leaves_nothing(tmp_path: Pa
     assert (0, "") == (ran.code, ran.err)
     assert " messages came in, 0 were there already, 0 long repeats were left out, 0 parts were skipped" in ran.out
     assert "$ eukhe chat zoom 0 1\nuser: " in ran.out
+    assert len(questions()) == ran.out.count(">>> ")
     assert [] == list(tmp_path.iterdir())

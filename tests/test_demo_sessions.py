@@ -176,7 +176,7 @@ def test_a_question_is_answered_by_one_old_message() -> None:
     questions = json.loads((sessions() / "questions.json").read_text())
     assert 3 == len(questions)
     for question in questions:
-        assert {"question", "words", "answer"} == question.keys()
+        assert {"question", "answer"} == question.keys()
         [at] = [i for i, one in enumerate(messages()) if question["answer"] in one.text]
         assert at < len(messages()) / 2
         assert question["answer"] not in question["question"]

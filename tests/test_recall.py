@@ -1,18 +1,14 @@
 """tools/recall.py: its questions, its way of zooming, and what it measures where the real sessions are at hand."""
 
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
+import recall
 
+from eukhe.cli.seek import words
 from eukhe.limits import NODE_BYTES_MAX, VIEW_CEILING_BYTES
 from eukhe.model.part import Part
 from eukhe.model.text import cut
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tools"))
-import recall  # noqa: E402
 
 FILLER = "nothing much to say about it " * 30
 
@@ -50,9 +46,9 @@ def test_a_question_whose_answer_nobody_of_its_kind_gave_is_reported() -> None:
 
 
 def test_words_are_taken_from_identifiers_and_their_endings_taken_off() -> None:
-    assert ["shadow", "branch", "setting"] == recall.words("Which ShadowBranches, settings?")
-    assert ["test", "both", "condens", "commit"] == recall.words("Test_BothCondensed on a commit")
-    assert ["43c285d"] == recall.words("What of 43c285d?")
+    assert ["shadow", "branch", "setting"] == words("Which ShadowBranches, settings?")
+    assert ["test", "both", "condens", "commit"] == words("Test_BothCondensed on a commit")
+    assert ["43c285d"] == words("What of 43c285d?")
 
 
 def test_an_answer_that_stands_in_the_view_needs_no_zoom() -> None:

@@ -10,16 +10,14 @@ The questions are in two halves by a fixed seed: `dev`, to improve writer and po
 
 import argparse
 import json
-import math
 import random
-import re
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from eukhe.cli.seek import Seeker
 from eukhe.limits import MERGE_HALF_BYTES_MAX, NODE_BYTES_MAX, REPEAT_CHARS_MIN, VIEW_CEILING_BYTES
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.extract import extract
@@ -33,8 +31,6 @@ QUESTIONS = Path(__file__).with_name("recall_questions.toml")
 MERGED_BYTES = (VIEW_CEILING_BYTES >> 1, 32_000, 16_000, 8_000)
 ZOOMS = (0, 1, 2, 4, 8)
 SEED = 20_261_008
-NEIGHBOUR = 0.3  # of the better neighbour's promise
-LEVEL = 0.6  # promised by every level
 
 Writer = Callable[[Part, tuple[str, ...]], str]
 
@@ -115,98 +111,20 @@ class Tree:
 
 # --- zooming by a question's words ---
 
-_WORD = re.compile(r"\b(?=[a-z]*\d)[\da-z]{6,}\b|[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-_ASKING = frozenset(
-    """
-    a about according after again all an and any are as at be been before being but by can could did do does for from
-    had has have how i if in is it its make me my no not of old on or our s should since so still t than that the their
-    them there they this to two up us was we were what when where which while who why will with would you your say says
-    """.split()  # noqa: SIM905
-)
-
-
-def words(text: str) -> list[str]:
-    """The words of a text, identifiers taken apart, endings taken off, the empty ones of a question left out."""
-    found = []
-    for word in _WORD.findall(text):
-        lower = word.lower()
-        if lower in _ASKING:
-            continue
-        for ending in ("ing", "ed", "es", "s", "e"):
-            if lower.endswith(ending) and len(lower) - len(ending) >= 3:
-                lower = lower[: -len(ending)]
-                break
-        found.append(lower)
-    return found
-
-
-class Zoomer:
-    """Who looks for an answer with nothing but the words of the question.
-
-    A line promises as much as the question's words in it are rare in the view, more where they are many of the
-    question's, a little for its neighbour's words (a result stands beside its call), and a little for every level,
-    since a line of more messages hides more. The most promising line is zoomed into, then the most promising of what
-    is seen then. A line that hides nothing is not zoomed into.
-    """
-
-    def __init__(self, tree: Tree, view: Sequence[Part], question: Question) -> None:
-        self._tree = tree
-        self._answer = question.answer
-        self._asked = frozenset(words(question.ask))
-        found = [self._found(part) for part in view]
-        with_word = Counter(word for line in found for word in line)
-        self._rarity = {word: math.log((len(view) + 1) / (with_word[word] + 0.5)) for word in self._asked}
-        self._lines: list[tuple[float, int, int]] = []  # promise, level, first message
-        self._see(view)
-        self.found = any(self._says(self._tree.line(part)) for part in view)
-
-    def zoom(self) -> bool:
-        """Zooms once; False where no line is left."""
-        if not self._lines:
-            return False
-        best = max(self._lines)
-        self._lines.remove(best)
-        _, level, start = best
-        part = Part(level, start >> level)
-        if level:
-            self._see(part.halves)
-            self.found = any(self._says(self._tree.line(half)) for half in part.halves)
-        else:
-            self.found = self._says(self._tree.labels[part.i])
-        return True
-
-    def _see(self, parts: Sequence[Part]) -> None:
-        own = [0.0, *map(self._promise, parts), 0.0]
-        for at, part in enumerate(parts):
-            if _hides(self._tree.line(part)):
-                promise = own[at + 1] + NEIGHBOUR * max(own[at], own[at + 2]) + LEVEL * part.level
-                self._lines.append((promise, part.level, part.start))
-
-    def _promise(self, part: Part) -> float:
-        found = self._found(part)
-        return sum(self._rarity[word] for word in sorted(found)) * math.sqrt(len(found) / max(1, len(self._asked)))
-
-    def _found(self, part: Part) -> frozenset[str]:
-        return self._asked & set(words(self._tree.line(part)))
-
-    def _says(self, text: str) -> bool:
-        return self._answer in flatten(text)
-
 
 def zooms_needed(tree: Tree, view: Sequence[Part], question: Question, zooms_max: int) -> int | None:
     """How many zooms show the answer; 0: it stands in the view; None: more than `zooms_max`."""
-    zoomer = Zoomer(tree, view, question)
-    for zooms in range(zooms_max + 1):
-        if zoomer.found:
-            return zooms
-        if not zoomer.zoom():
+    if any(question.answer in flatten(tree.line(part)) for part in view):
+        return 0
+    seeker = Seeker(view, tree.line, question.ask)
+    for zooms in range(1, zooms_max + 1):
+        part = seeker.next()
+        if part is None:
             return None
+        shown = map(tree.line, part.halves) if part.level else [tree.labels[part.i]]
+        if any(question.answer in flatten(text) for text in shown):
+            return zooms
     return None
-
-
-def _hides(line: str) -> bool:
-    """Whether more stands behind a line than it says: it is full, or says that something is left out."""
-    return size(line) > NODE_BYTES_MAX - 4 or "…" in line
 
 
 # --- the report ---

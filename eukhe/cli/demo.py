@@ -14,7 +14,9 @@ from eukhe.cli.memory_build import build, tell_build
 from eukhe.cli.output import emit, fit_width, say
 from eukhe.cli.owner import own
 from eukhe.cli.reading import Memory, reading
-from eukhe.demo import sessions
+from eukhe.cli.seek import Seeker
+from eukhe.demo import Question, questions, sessions
+from eukhe.limits import DEMO_ZOOMS_MAX
 from eukhe.model.part import Part
 from eukhe.model.render import line
 from eukhe.world.config import load
@@ -26,7 +28,7 @@ from eukhe.world.transcripts import plan
 def command(keep: bool) -> None:
     """Build a memory out of this project's own sessions, offline, in a home that is thrown away.
 
-    Prints the view, then zooms from its oldest line down to a message.
+    Prints the view, zooms from its oldest line down to a message, and finds the answers to questions by zooming.
     """
     with _home(keep) as home:
         settings = load(home, {}, {})
@@ -36,6 +38,8 @@ def command(keep: bool) -> None:
         with reading(Given(str(home))) as memory:
             _view(memory)
             _zoom(memory, memory.chat.view.parts()[0])
+            for asked in questions():
+                _answer(memory, asked)
         if keep:
             emit(f"\nThe home is kept. Go on with:\n  export EUKHE_HOME={home}\n  eukhe chat status\n  eukhe chat view")
 
@@ -73,3 +77,34 @@ def _zoom(memory: Memory, part: Part) -> None:
     record = memory.archive.message(part.i)
     assert record is not None
     emit(record.label)
+
+
+def _answer(memory: Memory, asked: Question) -> None:
+    """Zooms by the question's words until the answer stands on the screen."""
+    seeker = Seeker(memory.chat.view.parts(), lambda part: memory.text(part) or "", asked.question)
+    emit(f"\nA question, and zooms chosen by its words alone:\n\n? {asked.question}")
+    for _ in range(DEMO_ZOOMS_MAX):
+        part = seeker.next()
+        if part is None:
+            break
+        emit(f"\n$ eukhe chat zoom {part.start} {part.messages}")
+        for text in _shown(memory, part):
+            if asked.answer in text:
+                emit(_around(text, asked.answer))
+                return
+            emit(fit_width(text))
+    emit(f"\nnot found within {DEMO_ZOOMS_MAX} zooms")
+
+
+def _shown(memory: Memory, part: Part) -> list[str]:
+    """What a zoom shows."""
+    if part.level:
+        return [line(half, memory.text(half)) for half in part.halves]
+    record = memory.archive.message(part.i)
+    return [] if record is None else [record.label]
+
+
+def _around(text: str, answer: str) -> str:
+    """The line of a text that has the answer, the answer marked."""
+    found = next(line for line in text.splitlines() if answer in line)
+    return found.replace(answer, f">>> {answer} <<<")
