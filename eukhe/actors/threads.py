@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pykka
 
@@ -38,6 +38,11 @@ class ThreadHost(Host, pykka.ThreadingActor):
     """A host on a thread, which ends with the process."""
 
     use_daemon_thread = True
+
+    @staticmethod
+    def _create_actor_inbox() -> SimpleQueue[Any]:
+        """A mailbox that costs less than pykka's own, a `Queue`: an append waits for three hand-overs."""
+        return SimpleQueue()
 
 
 class Edge:
