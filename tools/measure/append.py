@@ -4,13 +4,15 @@ The aims are the store's own: its disk, its thread and whoever asks are real, wh
 told and do nothing. What the whole owner does, with the real ones, has a row of its own.
 
 Store and bare loop take turns, a short round each, and the best rounds are compared: an fsync takes many times as long
-while other processes sync, and a round is short enough to fall between them.
+while other processes sync, and a round is short enough to fall between them. Each round has a new thread, since on a
+busy machine one that has used much time waits longest for its next.
 """
 
 import os
 import statistics
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import count
@@ -46,7 +48,7 @@ from measure.figures import Aim, Figure, Sizes, seconds
 from measure.made import Texts, sizes
 
 IN_FLIGHT = 64
-IN_FLIGHT_EACH = 4  # times as many messages in a round with many in flight
+IN_FLIGHT_EACH = 8  # times as many messages in a round with many in flight
 US = 1_000_000
 BARE = "bare write and fsync of the same"
 
@@ -145,14 +147,17 @@ def _asker(folder: Path) -> Iterator[Asker]:
 
 def _store(folder: Path, texts: Sequence[str], rounds: int) -> Best:
     found = []
+    many = [*texts] * IN_FLIGHT_EACH
     with _asker(folder) as asker:
         bare = os.open(folder / "bare", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        asker.many(texts)
+        # Each line once more, as long as in the log but for the digits of its id.
+        lines = [line for log in (folder / "main").iterdir() for line in log.read_bytes().splitlines(keepends=True)]
         for _ in range(rounds):
-            alone_s = _median(asker.one, texts)
-            lines = b"".join(log.read_bytes() for log in sorted((folder / "main").iterdir()))
-            bare_s = _median(partial(_write, bare), lines.splitlines(keepends=True)[-len(texts) :])
-            many = [*texts] * IN_FLIGHT_EACH
-            found.append(Best(alone_s, seconds(partial(asker.many, many)) / len(many), bare_s))
+            alone_s = _on_a_thread(partial(_median, asker.one, texts))
+            bare_s = _on_a_thread(partial(_median, partial(_write, bare), lines))
+            many_s = _on_a_thread(partial(seconds, partial(asker.many, many))) / len(many)
+            found.append(Best(alone_s, many_s, bare_s))
         os.close(bare)
     return Best(*map(min, zip(*found, strict=True)))
 
@@ -168,6 +173,11 @@ def _owner(folder: Path, texts: Sequence[str]) -> float:
             owner.commit_index()
 
         return seconds(all_of_it) / len(texts)
+
+
+def _on_a_thread(measured: Callable[[], float]) -> float:
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(measured).result()
 
 
 def _write(fd: int, line: bytes) -> None:

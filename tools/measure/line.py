@@ -10,7 +10,7 @@ from eukhe.model.extract import extract
 from eukhe.model.part import Part
 from eukhe.model.text import label, pieces, size
 from eukhe.world.transcripts import Said, plan, read
-from measure.figures import Figure, Sizes, bests
+from measure.figures import Figure, Sizes, cpu_seconds
 
 US = 1_000_000
 
@@ -39,7 +39,7 @@ def _line(name: str, sources: Sequence[Source], rounds: int) -> Figure:
             for text in texts:
                 zlib.compress(text.encode())
 
-    line_s, zlib_s = bests(rounds, write, compress)
+    line_s, zlib_s = cpu_seconds(rounds, write, compress)
     return Figure(name, line_s / len(sources) * US, "µs", "zlib over it", zlib_s / len(sources) * US)
 
 

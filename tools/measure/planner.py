@@ -4,7 +4,7 @@ import tracemalloc
 from collections.abc import Iterable
 
 from eukhe.model.chat import Chat
-from measure.figures import Aim, Figure, Sizes, bests
+from measure.figures import Aim, Figure, Sizes, cpu_seconds
 from measure.made import line_sizes, sizes
 
 MB = 1_000_000
@@ -12,7 +12,7 @@ MB = 1_000_000
 
 def measure(of: Sizes) -> list[Figure]:
     few, many = list(sizes(of.planner_few)), list(sizes(of.planner))
-    many_s, few_s = bests(of.repeats, lambda: run(many), lambda: run(few))
+    many_s, few_s = cpu_seconds(of.repeats, lambda: run(many), lambda: run(few))
     return [
         Figure(
             f"planner, {of.planner:,} messages",
