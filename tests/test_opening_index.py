@@ -163,6 +163,15 @@ def test_a_reader_reads_on_from_where_the_index_ends(chat: Path) -> None:
     owner.close()
 
 
+@pytest.mark.parametrize("owner", [False, True])
+def test_opening_a_chat_that_has_not_changed_leaves_the_index_as_it_is(chat: Path, owner: bool) -> None:
+    before = {path.name: path.read_bytes() for path in chat.glob("index.db*")}
+    index = SqliteIndex(chat / "index.db")
+    opened(RealDisk(chat), index, owner=owner)
+    index.close()
+    assert before == {path.name: path.read_bytes() for path in chat.glob("index.db*")}
+
+
 @pytest.mark.rule("D1")
 def test_logs_from_before_the_checkpoint_are_read_from_their_beginning(chat: Path) -> None:
     """As after a backup was put back, and the chat went on from there."""

@@ -127,7 +127,8 @@ class _Opening:
         # A checkpoint says that all before it is done with; what only an owner can settle, the next one must meet.
         settled = self.owner or not (past or taken_over or self.main.unended or self.tree.unended)
         whole = settled and damage is None and not folded.free
-        self.index.commit(Checkpoint(checkpoint(chat), self.main.end, self.tree.end) if whole else None)
+        if state is None or self.bytes_ahead:  # else the one that is there says it all, and looking writes nothing
+            self.index.commit(Checkpoint(checkpoint(chat), self.main.end, self.tree.end) if whole else None)
         start = StoreStart(chat.t, self.main.end, self.tree.end, None if damage is None else str(damage))
         return Opened(
             chat, folded.free, start, tuple(self.problems), self.more, damage, state is None and self.bytes_ahead > 0
