@@ -48,10 +48,7 @@ ID_DIGEST_BYTES: Final = 16
 DIGEST_CHARS_MAX: Final = 4_096  # of each text of a record count for its id, where it has none of its own
 MILLISECONDS: Final = 1_000  # in a second
 
-IMPORT_ENTRIES: Final = 32  # of one order to the store
-IMPORT_CHARS: Final = 1_000_000  # of one order to the store, images' bytes included
-IMPORT_ORDERS: Final = 4  # on their way at a time
-IMPORT_REST_MESSAGES: Final = 256  # after which an import waits until the memory is built and the index knows all
+IMPORT_INDEX_MESSAGES: Final = 1_000  # between two times that the index takes in what was imported
 SKIPPED_SHOWN: Final = 20  # unreadable parts that an import lists one by one
 
 # Settings (section 8)
@@ -90,6 +87,7 @@ SEARCH_WORDS_MAX: Final = 64  # of a search; more are left out
 
 # The command line
 EXIT_FAILED: Final = 1
+EXIT_SIGNALLED: Final = 128  # and the signal's number
 EXIT_INTERRUPTED: Final = 130  # 128 and SIGINT's number, as shells have it
 EXIT_PIPE_CLOSED: Final = 141  # 128 and SIGPIPE's
 BYTES_PER_MB: Final = 1_000_000

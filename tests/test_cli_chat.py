@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -70,6 +71,23 @@ def test_a_long_text_comes_in_once_and_a_short_one_as_often_as_it_was_said(home:
     other = session(tmp_path / "other.jsonl", texts[2:4], name="other")
     second = eukhe(home, "chat", "import", "sessions", other, "--json").json
     assert (0, 2) == (second["messages"], second["repeated"])
+
+
+@pytest.mark.rule("10", "D2")
+def test_a_split_text_whose_last_pieces_were_torn_off_is_made_whole_by_importing_again(
+    home: Path, tmp_path: Path
+) -> None:
+    path = session(tmp_path / "long.jsonl", [("user", "first"), ("user", "y" * 30_000 + "z" * 40_000)])
+    assert eukhe(home, "chat", "import", "sessions", path, "--json").json["messages"] == 4
+    whole = messages(home)
+    (log,) = (home / "chat" / "main").glob("*.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:2]) + lines[2][:1_000])
+    again = eukhe(home, "chat", "import", "sessions", path, "--json").json
+    assert (2, 2, 0) == (again["messages"], again["known"], again["repeated"])
+    exported = [json.loads(line)["text"] for line in eukhe(home, "chat", "export").out.splitlines()]
+    assert [message["text"] for message in whole] == exported
+    assert eukhe(home, "chat", "verify").code == 0
 
 
 def test_an_export_comes_in_again_unchanged_and_into_its_own_home_not_at_all(filled: Path, tmp_path: Path) -> None:
@@ -252,6 +270,47 @@ def test_a_line_of_the_tree_that_was_changed_is_found(filled: Path) -> None:
     assert f"tree/{log.name}:" in verified.out
 
 
+def test_an_empty_path_is_wrong_usage_and_a_folder_without_sessions_makes_no_home(home: Path, tmp_path: Path) -> None:
+    assert eukhe(home, "chat", "import", "sessions", "").code == 2
+    (tmp_path / "empty").mkdir()
+    ran = eukhe(home, "chat", "import", "sessions", tmp_path / "empty", "--json")
+    assert (0, 0, 1) == (ran.code, ran.json["messages"], len(ran.json["skipped"]))
+    assert eukhe(home, "memory", "build").code == 1
+    assert not home.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can take another user's place")
+def test_a_file_that_another_user_may_not_read_is_a_failure_and_no_wrong_usage(tmp_path: Path) -> None:
+    path = session(tmp_path / "talk.jsonl", talk(2))
+    path.chmod(0)
+    code = (
+        # Imported first: that user may not be able to read this Python.
+        "import json, os, sys; from eukhe.cli import chat_import_sessions; from eukhe.cli.main import run;"
+        "os.setuid(65534);"
+        f"sys.exit(run(['--home', '/nonexistent/home', 'chat', 'import', 'sessions', {str(path)!r}]))"
+    )
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False)
+    assert (1, f"eukhe: {path}: can't be read: Permission denied\n") == (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+    demo = subprocess.Popen(
+        [*EUKHE, "demo"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )
+    while demo.poll() is None and not list(tmp_path.glob("eukhe-demo-*/chat/main/*")):
+        time.sleep(0.001)  # the process has to get there
+    demo.send_signal(number)
+    assert 128 + number == demo.wait()
+    assert [] == list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [("missing", "No such file or directory"), ("notes.txt", "no session of a known format"), ("a.bin", "no session")],
@@ -309,9 +368,14 @@ def test_ctrl_c_ends_an_import_cleanly(home: Path, tmp_path: Path) -> None:
         time.sleep(0.001)  # the process has to get there
     importing.send_signal(signal.SIGINT)
     _, err = importing.communicate()
-    assert (130, "eukhe: interrupted\n") == (importing.returncode, err)
+    assert (130, "eukhe: interrupted; what came in stays, and the same command goes on\n") == (
+        importing.returncode,
+        err,
+    )
     verified = eukhe(home, "chat", "verify")
     assert (0, "") == (verified.code, verified.err)
+    status = eukhe(home, "chat", "status", "--json").json
+    assert status["unsummarized"] <= 1
 
 
 def test_lines_that_a_limit_left_are_placeholders_and_a_turn_sees_their_messages(home: Path, tmp_path: Path) -> None:
@@ -347,7 +411,7 @@ def test_text_that_steers_a_terminal_is_not_shown_and_stays_in_json(home: Path, 
 def test_the_demo_imports_builds_shows_and_zooms_and_leaves_nothing(tmp_path: Path) -> None:
     ran = eukhe(tmp_path / "none", "demo", environment={"TMPDIR": str(tmp_path)})
     assert (0, "") == (ran.code, ran.err)
-    assert " messages came in, 0 were there already, 0 long repeats were left out, 0 parts were skipped" in ran.out
+    assert " messages came in, 0 there already, 0 long repeats left out, 0 parts skipped\n" in ran.out
     assert "$ eukhe chat zoom 0 1\nuser: " in ran.out
     assert len(questions()) == ran.out.count(">>> ")
     assert [] == list(tmp_path.iterdir())

@@ -39,9 +39,9 @@ LONG = 2_000  # bytes of a message that needs a call
 SHORT = 100
 
 
-def planner(*, builds: int | None = None, paced: bool = False, jobs: int = 3, **limits: int) -> Planner:
+def planner(*, builds: int | None = None, jobs: int = 3, **limits: int) -> Planner:
     chat = Chat(ChatLimits(jobs=jobs, **limits))
-    return Planner(chat, [f"compactor-{k}" for k in range(jobs)], builds=builds, paced=paced)
+    return Planner(chat, [f"compactor-{k}" for k in range(jobs)], builds=builds)
 
 
 def told(effects: Iterable[Effect], to: str) -> list[Msg]:
@@ -121,17 +121,11 @@ def test_a_failed_node_is_tried_again_at_the_next_message_and_built_from_its_inp
 
 
 @pytest.mark.rule("D12")
-def test_paced_each_message_waits_until_all_before_it_is_built() -> None:
-    actor = planner(paced=True)
-    started = orders(actor.receive(Logged(0, (LONG, SHORT, LONG)), 0))
-    assert [Part(0, 0)] == list(started)
-    actor.receive(BuildDone(started[Part(0, 0)], Part(0, 0), "a line", 1), 0)
-    assert 1 == actor.chat.t
-    effects = actor.receive(Written((Part(0, 0),), 0), 0)
-    # Message 1 is free, and so is the merge above both: message 2 comes with its own call at once.
-    assert [FreeNode(Part(0, 1)), FreeNode(Part(1, 0))] == written(effects)
-    assert [Part(0, 2)] == list(orders(effects))
-    assert 3 == actor.chat.t
+def test_settling_waits_for_the_messages_that_it_is_about() -> None:
+    actor = planner()
+    assert [] == told(actor.receive(Settle("edge", 1, 2, take=False), 0), "edge")
+    assert [] == told(actor.receive(Logged(0, (SHORT,)), 0), "edge")
+    assert [Settled(1, 0, 0)] == told(actor.receive(Logged(1, (SHORT,)), 0), "edge")
 
 
 def test_without_leave_to_call_only_free_nodes_are_built() -> None:
@@ -139,7 +133,7 @@ def test_without_leave_to_call_only_free_nodes_are_built() -> None:
     effects = actor.receive(Logged(0, (LONG, SHORT)), 0)
     assert [FreeNode(Part(0, 1))] == written(effects)
     assert {} == orders(effects)
-    assert [Settled(7, 0, 1)] == told(actor.receive(Settle("edge", 7, take=False), 0), "edge")
+    assert [Settled(7, 0, 1)] == told(actor.receive(Settle("edge", 7, 0, take=False), 0), "edge")
 
 
 def test_no_more_lines_are_ordered_than_were_allowed() -> None:
@@ -155,8 +149,8 @@ def test_settling_without_taking_runs_no_batch() -> None:
     actor.receive(Logged(0, (LONG,)), 0)
     actor.receive(BuildDone(1, Part(0, 0), "x" * 300, 1), 0)
     actor.receive(Written((Part(0, 0),), 0), 0)
-    assert [] == written(actor.receive(Settle("edge", 7, take=False), 0))
-    assert [BatchRecord((), True, 1)] == written(actor.receive(Settle("edge", 8, take=True), 0))
+    assert [] == written(actor.receive(Settle("edge", 7, 0, take=False), 0))
+    assert [BatchRecord((), True, 1)] == written(actor.receive(Settle("edge", 8, 0, take=True), 0))
 
 
 @pytest.mark.rule("23", "24", "D2", "F1")
@@ -180,7 +174,7 @@ def test_settling_runs_the_batch_that_is_due_then_answers() -> None:
     actor = planner(builds=0, ceiling=400, floor=300)
     actor.receive(Logged(0, (LONG,) * 2), 0)
     actor.builds_left = None
-    started = orders(actor.receive(Settle("edge", 3, take=True), 0))
+    started = orders(actor.receive(Settle("edge", 3, 0, take=True), 0))
     effects: list[Effect] = []
     for part in (Part(0, 0), Part(0, 1), Part(1, 0)):
         call = started.get(part) or orders(effects)[part]
@@ -194,7 +188,7 @@ def test_settling_runs_the_batch_that_is_due_then_answers() -> None:
 def test_settling_waits_for_the_tick_that_tries_failed_nodes_again() -> None:
     actor = planner()
     call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]
-    actor.receive(Settle("edge", 1, take=False), 0)
+    actor.receive(Settle("edge", 1, 0, take=False), 0)
     effects = actor.receive(BuildFailed(call, Part(0, 0), "no answer", "cut", 1), 0)
     assert [SetTimer("retry", RETRY_TICK_S, Tick())] == [e for e in effects if isinstance(e, SetTimer)]
     assert [Part(0, 0)] == list(orders(actor.receive(Tick(), 0)))
@@ -203,7 +197,7 @@ def test_settling_waits_for_the_tick_that_tries_failed_nodes_again() -> None:
 def test_a_poisoned_store_ends_all_waits_and_starts_nothing_more() -> None:
     actor = planner(jobs=1)
     actor.receive(Logged(0, (LONG,) * 2), 0)
-    actor.receive(Settle("edge", 1, take=False), 0)
+    actor.receive(Settle("edge", 1, 0, take=False), 0)
     assert [SettleFailed(1, "disk full")] == told(actor.receive(Poisoned("disk full"), 0), "edge")
     assert {} == orders(actor.receive(BuildDone(1, Part(0, 0), "a line", 1), 0))
 
@@ -224,16 +218,22 @@ def test_a_sync_saves_the_view_and_a_checkpoint_that_knows_lines_still_on_their_
 
 def test_at_its_start_it_writes_the_free_nodes_that_a_crash_lost_and_starts_what_is_due() -> None:
     folded = fold(None, [SHORT, LONG], [])
-    actor = Planner(folded.chat, [f"c{k}" for k in range(8)], free=folded.free, builds=None, paced=True)
+    actor = Planner(folded.chat, [f"c{k}" for k in range(8)], free=folded.free)
     effects = actor.receive(Ping("supervisor", 1), 0)
     assert [Pong(1)] == told(effects, "supervisor")
     assert [FreeNode(Part(0, 0))] == written(effects)
     assert [Part(0, 1)] == list(orders(effects))
 
 
-def test_its_status_counts_messages_that_wait_for_their_turn() -> None:
-    actor = planner(paced=True)
-    actor.receive(Logged(0, (LONG, SHORT)), 0)
+def test_its_status_counts_what_runs_and_what_is_not_summarized() -> None:
+    actor = planner(jobs=1)
+    actor.receive(Logged(0, (LONG, SHORT, LONG)), 0)
     (status,) = told(actor.receive(AskStatus("edge", 2), 0), "edge")
     assert isinstance(status, Status)
-    assert (2, 1, 1, 1, 1) == (status.messages, status.view_lines, status.running, status.waiting, status.unsummarized)
+    assert (3, 1, 3, 1, 2) == (
+        status.messages,
+        status.nodes,
+        status.view_lines,
+        status.running,
+        status.unsummarized,
+    )

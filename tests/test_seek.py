@@ -14,9 +14,8 @@ def test_the_line_that_has_the_rarest_words_is_opened_first_then_the_better_half
         Part(0, 2): f"eukhe: {FILLER}",
         Part(0, 3): f"eukhe: {FILLER} the lighthouse, its lamps",
     }
-    seeker = Seeker(
-        [Part(1, 0), Part(1, 1), Part(1, 2)], lambda part: lines.get(part, ""), "How many lamps lighthouse?"
-    )
+    view = [Part(1, 0), Part(1, 1), Part(1, 2)]
+    seeker = Seeker(view, lambda part: lines.get(part, ""), "Lamps of the lighthouse?")
     assert [Part(1, 1), Part(0, 3)] == [seeker.next(), seeker.next()]
 
 

@@ -234,13 +234,14 @@ class Tick(Msg, frozen=True):
 
 
 class Settle(Msg, frozen=True):
-    """Answer when nothing is left to build that can be built now.
+    """Answer when the first `t` messages are there and nothing is left to build that can be built now.
 
     `take`: then run the batch where one is due, as `memory build` does (D12).
     """
 
     reply_to: str
     ticket: int
+    t: int
     take: bool
 
 
@@ -277,7 +278,6 @@ class Status(Msg, frozen=True):
     unsummarized: int
     running: int
     parked: int
-    waiting: int
     last_error: str | None
 
 

@@ -1,12 +1,10 @@
 """The planner: owns the chat's memory, and says what is built, written and merged next.
 
 A message in the log moves the chat a step; what follows from it (batch, free nodes) goes to the store as one order.
-Calls go to idle compactors, their lines to the store, and a line counts as built once it is on disk. With an offline
-writer an import is paced: messages wait here until all that the earlier ones brought is built, so that the view does
-not depend on the machine's speed (D12).
+Calls go to idle compactors, their lines to the store, and a line counts as built once it is on disk. Who wants to
+know that all is built asks to settle.
 """
 
-from collections import deque
 from collections.abc import Sequence
 
 from eukhe.actors.behaviour import Effect, SetTimer, Tell
@@ -46,19 +44,17 @@ from eukhe.model.text import size
 class Planner:
     """`compactors`: their names, one for each job slot. `free`: nodes that a crash kept from being logged.
 
-    `builds`: how many lines may be ordered of compactors, None for no limit. `paced`: the writer is offline.
+    `builds`: how many lines may be ordered of compactors, None for no limit.
     """
 
     def __init__(
-        self, chat: Chat, compactors: Sequence[str], *, free: Sequence[Part] = (), builds: int | None, paced: bool
+        self, chat: Chat, compactors: Sequence[str], *, free: Sequence[Part] = (), builds: int | None = None
     ) -> None:
         assert len(compactors) == chat.limits.jobs, "a compactor for each job slot"
         self.chat = chat
         self.builds_left = builds
-        self.paced = paced
         self.idle = list(reversed(compactors))
         self.lost_free = tuple(free)
-        self.backlog: deque[int] = deque()  # sizes of messages that wait for the ones before them
         self.busy: dict[int, tuple[Part, str]] = {}  # call -> its node, its compactor
         self.unsynced: dict[Part, int] = {}  # lines on their way to the disk, their bytes
         self.early: set[Part] = set()  # nodes that count as built before they are on disk: they can be made again
@@ -76,9 +72,8 @@ class Planner:
         del now
         match message:
             case Logged(first, sizes):
-                assert first == self.chat.t + len(self.backlog), f"message {first} after {self.chat.t}"
-                self.backlog.extend(sizes)
-                return self._work()
+                assert first == self.chat.t, f"message {first} after {self.chat.t}"
+                return [*(effect for size in sizes for effect in self._message(size)), *self._work()]
             case Written(nodes, _):
                 return [*self._written(nodes), *self._work()]
             case BuildDone(call, part, line, calls):
@@ -114,7 +109,7 @@ class Planner:
         return _write([FreeNode(part) for part in free])
 
     def _work(self) -> list[Effect]:
-        """All that can go on now: calls, then messages that waited, then those who wait for quiet."""
+        """All that can go on now: calls, then those who wait for quiet."""
         if self.poisoned:
             effects: list[Effect] = [
                 Tell(asked.reply_to, SettleFailed(asked.ticket, self.poisoned)) for asked in self.settling
@@ -122,14 +117,11 @@ class Planner:
             self.settling.clear()
             return effects
         effects = self._orders()
-        while self.backlog and (not self.paced or not self._is_busy()):
-            effects += self._message(self.backlog.popleft())
-            effects += self._orders()
-        if not self.backlog and not self._is_busy():
-            if self.settling:
-                effects += self._settled() if not self.chat.parked else [SetTimer("retry", RETRY_TICK_S, Tick())]
-            effects += self._save_view()
-        return effects
+        if self._is_busy():
+            return effects
+        if self.settling:
+            effects += self._settled() if not self.chat.parked else [SetTimer("retry", RETRY_TICK_S, Tick())]
+        return [*effects, *self._save_view()]
 
     def _is_busy(self) -> bool:
         return bool(self.busy or self.unsynced)
@@ -210,12 +202,15 @@ class Planner:
         return [*self._write_free(free), *self._release()]
 
     def _settled(self) -> list[Effect]:
-        effects = self._batch(self.chat.take()) if any(asked.take for asked in self.settling) else []
+        """Answers those who asked, about messages that are all there."""
+        asked = [settle for settle in self.settling if settle.t <= self.chat.t]
+        self.settling = [settle for settle in self.settling if settle.t > self.chat.t]
+        effects = self._batch(self.chat.take()) if any(settle.take for settle in asked) else []
         left = len(self.chat.view.unbuilt)
-        for asked in self.settling:
-            effects.append(Tell(asked.reply_to, Settled(asked.ticket, self.model_calls, left)))
-        self.settling.clear()
-        return effects
+        return [
+            *effects,
+            *(Tell(settle.reply_to, Settled(settle.ticket, self.model_calls, left)) for settle in asked),
+        ]
 
     def _save_view(self) -> list[Effect]:
         if self.view_saved == self.step:
@@ -232,7 +227,7 @@ class Planner:
         chat = self.chat
         return Status(
             ticket,
-            messages=chat.t + len(self.backlog),
+            messages=chat.t,
             nodes=chat.built_nodes.count,
             view_lines=len(chat.view.lines),
             view_bytes=chat.view.size,
@@ -241,7 +236,6 @@ class Planner:
             unsummarized=len(chat.view.unbuilt),
             running=len(chat.running),
             parked=len(chat.parked),
-            waiting=len(self.backlog),
             last_error=self.last_error,
         )
 

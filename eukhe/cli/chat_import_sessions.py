@@ -10,7 +10,7 @@ import click
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.importing import Counts, Importer
-from eukhe.cli.output import emit, emit_json, path_text, say
+from eukhe.cli.output import counted, emit, emit_json, path_text, say
 from eukhe.cli.owner import Owner, own
 from eukhe.cli.progress import progress
 from eukhe.limits import SKIPPED_SHOWN
@@ -35,8 +35,20 @@ class Imported(NamedTuple):
     skipped: list[Unreadable]
 
 
+class PathNotEmpty(click.Path):
+    """A path. An empty one, of a variable that is not set, would be the current folder, and nothing is ever deleted."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, readable=False)  # what can't be read is no wrong usage
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("an empty path", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command(cls=Command, json_keys=JSON_KEYS)
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=PathNotEmpty())
 @click.pass_obj
 def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
     """Bring the sessions in PATHS into the chat: files or folders, told apart by what is in them.
@@ -45,8 +57,12 @@ def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
     are only read. With an offline line writer the memory is built on the way.
     """
     settings = settings_of(given)
-    with _planned(paths) as planned, own(given.home, settings) as owner:
-        imported = import_sessions(owner, planned)
+    with _planned(paths) as planned:
+        if not planned.files:  # nothing is made for nothing
+            imported = Imported(0, Counts(), _skipped(planned))
+        else:
+            with own(given.home, settings) as owner:
+                imported = import_sessions(owner, planned)
     if as_json:
         emit_json(_json(imported))
     else:
@@ -56,15 +72,22 @@ def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
 def import_sessions(owner: Owner, planned: Plan) -> Imported:
     """Brings all that was planned into the chat, with a bar; the lines that are due are built."""
     importer = Importer(owner)
-    skipped = [Unreadable(path_text(path), 0, why) for path, why in planned.skipped]
+    skipped = _skipped(planned)
     with progress("importing", planned.bytes_to_read, in_bytes=True) as bar:
-        for item in read(planned, bar.advance):
-            if isinstance(item, Said):
-                importer.take(item)
-            else:
-                skipped.append(item)
-        counts = importer.finish()
-    return Imported(planned.sessions, counts, skipped)
+        try:
+            for item in read(planned, bar.advance):
+                if isinstance(item, Said):
+                    importer.take(item)
+                else:
+                    skipped.append(item)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("what came in stays, and the same command goes on") from None
+    return Imported(planned.sessions, importer.counts, skipped)
+
+
+def _skipped(planned: Plan) -> list[Unreadable]:
+    """The files that were passed over."""
+    return [Unreadable(path_text(path), 0, why) for path, why in planned.skipped]
 
 
 @contextmanager
@@ -92,8 +115,8 @@ def tell_import(imported: Imported) -> None:
         say(f"skipped {where}: {item.why}")
     if len(imported.skipped) > SKIPPED_SHOWN:
         say(f"and {len(imported.skipped) - SKIPPED_SHOWN} more skipped; --json lists all")
-    counts = imported.counts
+    came, known, repeated = imported.counts
     emit(
-        f"{imported.sessions} sessions: {counts.logged} messages came in, {counts.known} were there already, "
-        f"{counts.repeated} long repeats were left out, {len(imported.skipped)} parts were skipped"
+        f"{counted(imported.sessions, 'session')}: {counted(came, 'message')} came in, {known} there already, "
+        f"{counted(repeated, 'long repeat')} left out, {counted(len(imported.skipped), 'part')} skipped"
     )

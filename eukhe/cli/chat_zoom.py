@@ -40,7 +40,7 @@ def command(given: Given, id: str, n: int | None, depth: int, as_json: bool) -> 
     named = _NAME.fullmatch(id)
     if named is None:
         raise NotFoundError(f"No agent {id}.")
-    first, count = int(named[1]), n or int(named[2] or 1)
+    first, count = int(named[1]), int(named[2] or 1) if n is None else n
     if n is not None and named[2] is not None:
         raise click.UsageError(f"Both {id} and {n} say how many messages to open.")
     with reading(given) as memory:

@@ -1,14 +1,16 @@
 """The program: runs a command and turns what became of it into an exit code.
 
-0 done, 1 an expected failure (one line says what, where, what to do), 2 wrong usage, 130 interrupted, 141 when the
-reader of the output went away, as of any program in a pipe. This module is what `eukhe --version` loads: it imports
-click and little else.
+0 done; 1 an expected failure, one line says what, where, what to do; 2 wrong usage; 130 interrupted, and 128 more than
+its number for another signal; 141 when the reader of the output went away, as of any program in a pipe. This module is
+what `eukhe --version` loads: it imports click and little else.
 """
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 from typing import NoReturn
 
 import click
@@ -17,7 +19,7 @@ from eukhe import __version__
 from eukhe.cli.command import Given, Group
 from eukhe.cli.output import say
 from eukhe.errors import ExpectedError, OutputError
-from eukhe.limits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED
+from eukhe.limits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, EXIT_SIGNALLED
 
 DEBUG_VARIABLE = "EUKHE_DEBUG"
 COMPLETE_VARIABLE = "_EUKHE_COMPLETE"
@@ -48,7 +50,15 @@ def main() -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that can't show a character gets its code; it is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # else whoever started us wants it ignored
+            signal.signal(number, _end)
     sys.exit(run(sys.argv[1:]))
+
+
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    """A signal to end: what is open is closed on the way out, the terminal as it was."""
+    sys.exit(EXIT_SIGNALLED + number)
 
 
 def run(args: Sequence[str]) -> int:
@@ -64,8 +74,8 @@ def _said(args: Sequence[str]) -> int:
     """Runs it, and says what went wrong."""
     try:
         return _invoke(args)
-    except (KeyboardInterrupt, click.Abort):
-        say("eukhe: interrupted")
+    except (KeyboardInterrupt, click.Abort) as end:
+        say(f"eukhe: interrupted; {end}" if str(end) else "eukhe: interrupted")
         return EXIT_INTERRUPTED
     except click.ClickException as error:
         error.show()

@@ -7,9 +7,10 @@ import click
 from eukhe.actors.messages import Status
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
-from eukhe.cli.output import emit, emit_json
+from eukhe.cli.output import counted, emit, emit_json
 from eukhe.cli.owner import Owner, own
 from eukhe.cli.progress import progress
+from eukhe.cli.reading import find
 
 JSON_KEYS = {
     "built": "how many lines were built",
@@ -24,6 +25,7 @@ JSON_KEYS = {
 @click.pass_obj
 def command(given: Given, limit_calls: int | None, as_json: bool) -> None:
     """Build every line that can be built now, then merge the view where that is due."""
+    find(given)  # else a mistyped home would get a chat
     settings = settings_of(given)
     with own(given.home, settings, builds=limit_calls) as owner:
         done = build(owner)
@@ -36,8 +38,8 @@ def command(given: Given, limit_calls: int | None, as_json: bool) -> None:
 def tell_build(done: dict[str, Any], model: str | None) -> None:
     """Prints what a building did."""
     emit(
-        f"{done['built']} lines built with {done['calls']} calls of {model}; "
-        f"the view has {done['viewBytes']} bytes, {done['unsummarized']} of its lines are not built"
+        f"{counted(done['built'], 'line')} built with {counted(done['calls'], 'call')} of {model}; "
+        f"the view has {counted(done['viewBytes'], 'byte')}, {done['unsummarized']} of its lines not built"
     )
 
 
@@ -52,7 +54,7 @@ def build(owner: Owner) -> dict[str, Any]:
             bar.advance(left - status.unsummarized)
             left = status.unsummarized
 
-        settled = owner.settle(moved, take=True)
+        settled = owner.settle(moved=moved, take=True)
         after = owner.status()
         moved(after)
     return {

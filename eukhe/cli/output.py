@@ -52,6 +52,11 @@ def path_text(path: Path) -> str:
     return os.fsencode(path).decode(errors="replace")
 
 
+def counted(count: int, what: str) -> str:
+    """A count and what is counted: `1 message`, `2 messages`."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def emit(text: str = "") -> None:
     """A result: the text, printable, and a newline, to stdout. OutputError, BrokenPipeError."""
     _write(f"{printable(text)}\n".encode(sys.stdout.encoding, "backslashreplace"))

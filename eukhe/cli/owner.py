@@ -4,7 +4,7 @@ The lock first, then the logs are read and mended, then the actors start. At the
 and stop in reverse; what was acknowledged is on disk whatever happens in between.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
@@ -63,50 +63,39 @@ class Owner:
         self.index = index
         self.nodes_at_start = nodes
 
-    def send(self, entries: Sequence[Entry]) -> int:
-        """Orders texts to be logged; the ticket under which `logged` gives the answer."""
-        ticket = self.edge.ticket()
-        self.edge.tell("store", Append(tuple(entries), EDGE, ticket))
-        return ticket
-
-    def logged(self, ticket: int) -> tuple[Logging, ...]:
-        """Waits until an order's texts are on disk. AppendRefused where they will not be."""
-        match self.edge.answer(ticket):
-            case AppendDone(_, entries):
-                return entries
+    def append(self, entry: Entry) -> Logging:
+        """Logs a text; returns when it is on disk. AppendRefused where it will not be."""
+        match self.edge.ask("store", lambda reply_to, ticket: Append((entry,), reply_to, ticket)):
+            case AppendDone(_, (logging,)):
+                return logging
             case AppendFailed(_, why):
                 raise AppendRefused(why)
         raise Bug("an append was answered by something else")
 
     def commit_index(self) -> None:
-        """Waits until `archive` and `index` know all that is on disk."""
-        self._catch_up()
+        """Waits until `archive` and `index` know all that is settled."""
         assert isinstance(self.edge.ask("index", Sync), Synced)
-
-    def _catch_up(self) -> None:
-        """Waits until the store has told the others of all that it has acknowledged."""
-        assert isinstance(self.edge.ask("store", Sync), Synced)
 
     def status(self) -> Status:
         status = self.edge.ask("planner", AskStatus)
         assert isinstance(status, Status)
         return status
 
-    def settle(self, moved: Callable[[Status], None] | None = None, *, take: bool) -> Settled:
-        """Waits until all that can be built is built; `moved` hears now and then how far it is.
+    def settle(self, t: int = 0, moved: Callable[[Status], None] | None = None, *, take: bool = False) -> Settled:
+        """Waits until the first `t` messages are in the memory and all that can be built is built.
 
-        `take`: then the batch, where one is due (D12). AppendRefused where the store has failed.
+        `moved` hears now and then how far it is. `take`: then the batch, where one is due (D12). AppendRefused where
+        the store has failed.
         """
-        moved = moved or (lambda status: None)
-        self._catch_up()
         ticket = self.edge.ticket()
-        self.edge.tell("planner", Settle(EDGE, ticket, take))
+        self.edge.tell("planner", Settle(EDGE, ticket, t, take))
         while True:
             try:
                 answer = self.edge.answer(ticket, STATUS_EVERY_S)
                 break
             except TimeoutError:
-                moved(self.status())
+                if moved is not None:
+                    moved(self.status())
         match answer:
             case Settled():
                 return answer
@@ -145,7 +134,7 @@ def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterato
             "index": lambda: IndexActor(disk, index),
             "store": lambda: Store(opened.start, clock, stores_index, Archive(disk, stores_index)),
             **{name: lambda name=name: Compactor(name, model) for name in names},  # type: ignore[misc]
-            "planner": lambda: Planner(opened.chat, names, free=opened.free, builds=builds, paced=True),
+            "planner": lambda: Planner(opened.chat, names, free=opened.free, builds=builds),
         }
         system = Threads(makers, disk, clock, OfflineWorkers())
         try:

@@ -34,7 +34,10 @@ def progress(
     """
     if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         with _bar(in_bytes) as bar:
-            yield _Drawn(bar, bar.add_task(label, total=total))
+            task = bar.add_task(label, total=total)
+            yield _Drawn(bar, task)
+            if total is None:  # now it is known
+                bar.update(task, total=bar.tasks[0].completed)
     else:
         told = _Told(label, total, in_bytes, now_s)
         yield told

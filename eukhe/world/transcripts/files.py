@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from eukhe.errors import ImportFailedError
 
+_NOTE = ".meta.json"  # beside a session of the same name: a program's own note about it, in which nothing is said
+
 
 class Found(NamedTuple):
     """A file to be looked at, or a path that is passed over, with the reason. `given`: the path it was found by."""
@@ -46,8 +48,10 @@ def _under(folder: Path, seen: set[tuple[int, int]]) -> Iterator[Found]:
         for name in folders:
             if (here / name).is_symlink():
                 yield Found(here / name, folder, "a link to a folder, not followed: name that folder itself")
+        beside = {f"{Path(name).stem}{_NOTE}" for name in names}
         for name in sorted(names):
-            yield from _one(here / name, folder, seen)
+            if name not in beside:
+                yield from _one(here / name, folder, seen)
         yield from _failed(failed, folder)
     yield from _failed(failed, folder)
 
