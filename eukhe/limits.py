@@ -93,6 +93,8 @@ EXIT_PIPE_CLOSED: Final = 141  # 128 and SIGPIPE's
 BYTES_PER_MB: Final = 1_000_000
 LOGS_BAR_BYTES: Final = 20_000_000  # of logs that are read with a bar; fewer take no time
 PROGRESS_LINE_S: Final = 5.0  # between two plain lines of progress, where there is no terminal to draw on
+FREE_NODES_A_WRITE: Final = 10_000  # of those that a crash lost, or another program did not write
+VIEW_SAVE_S: Final = 0.5  # after which a view that has changed is saved; after a batch, at once
 CHECKPOINT_MESSAGES: Final = 4_096  # messages between two checkpoints of the planner's state
 
 # The line writer that needs no model (builtin/extract). Worths are points without a unit, compared with each other.
@@ -153,5 +155,6 @@ SEEK_STEM_CHARS_MIN: Final = 3  # what an ending leaves of a word
 # Actors
 CRASH_MESSAGES: Final = 20  # the last messages of an actor that a crash tells
 STATUS_EVERY_S: Final = 0.1  # between two looks at how far the planner is
+BEGIN_WAIT_S: Final = 600  # how long the actors may take to start: another program's chat gets its free nodes then
 EDGE_WAIT_S: Final = 60  # how long the program waits for an actor's answer
 TIMERS_STALE_MAX: Final = 256  # timers taken back that may stay in the heap

@@ -14,7 +14,6 @@ from eukhe.actors.messages import (
     ReadSource,
     Source,
     StartBuild,
-    StopBuild,
     Sync,
     Synced,
 )
@@ -56,9 +55,10 @@ def test_a_source_that_fits_is_the_line_without_a_call() -> None:
 @pytest.mark.rule("36", "37")
 def test_a_line_that_is_too_long_is_asked_for_again_in_the_same_order() -> None:
     actor, _ = asked(Part(0, 3), MESSAGE)
-    assert [StartCall(5, Request("builtin/extract", Part(0, 3), (MESSAGE,)))] == actor.receive(
-        CallEnded(5, "x" * (NODE_BYTES_MAX + 1), ""), 0
-    )
+    assert [
+        SetTimer("deadline", CALL_DEADLINE_S, Overdue(5)),  # each call has its own ten minutes
+        StartCall(5, Request("builtin/extract", Part(0, 3), (MESSAGE,))),
+    ] == actor.receive(CallEnded(5, "x" * (NODE_BYTES_MAX + 1), ""), 0)
     assert [CancelTimer("deadline"), Tell("planner", BuildDone(5, Part(0, 3), "short", 2))] == actor.receive(
         CallEnded(5, " short ", ""), 0
     )
@@ -90,9 +90,9 @@ def test_an_order_to_a_busy_compactor_is_a_bug() -> None:
         actor.receive(StartBuild(6, Part(0, 4)), 0)
 
 
-def test_what_comes_after_a_stop_is_dropped() -> None:
+def test_what_comes_after_a_call_was_given_up_is_dropped() -> None:
     actor, _ = asked(Part(0, 3), MESSAGE)
-    assert [CancelTimer("deadline"), StopCall(5)] == actor.receive(StopBuild(5), 0)
+    actor.receive(Overdue(5), 0)
     assert [[], [], []] == [
         list(actor.receive(late, 0)) for late in (CallEnded(5, "late", ""), Overdue(5), Source(5, ("late",)))
     ]

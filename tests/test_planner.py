@@ -25,11 +25,12 @@ from eukhe.actors.messages import (
     Sync,
     Synced,
     Tick,
+    ViewDue,
     WriteTree,
     Written,
 )
 from eukhe.actors.planner import Planner
-from eukhe.limits import RETRY_TICK_S
+from eukhe.limits import CHECKPOINT_MESSAGES, FREE_NODES_A_WRITE, RETRY_TICK_S, VIEW_SAVE_S
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.fold import fold
 from eukhe.model.part import Part
@@ -77,7 +78,7 @@ def test_no_more_calls_run_than_there_are_job_slots_and_the_oldest_lines_go_firs
     assert [Part(0, 0), Part(0, 1), Part(0, 2)] == list(started)
     done = actor.receive(BuildDone(started[Part(0, 1)], Part(0, 1), "a line", 1), 0)
     assert {} == orders(done)  # its slot is taken until the line is on disk
-    assert [Part(0, 3)] == list(orders(actor.receive(Written((Part(0, 1),), 0), 0)))
+    assert [Part(0, 3)] == list(orders(actor.receive(Written((Part(0, 1),)), 0)))
 
 
 @pytest.mark.rule("13")
@@ -86,7 +87,7 @@ def test_a_line_counts_as_built_once_it_is_on_disk() -> None:
     call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]
     assert [node(Part(0, 0), "a line")] == written(actor.receive(BuildDone(call, Part(0, 0), "a line", 1), 0))
     assert not actor.chat.settled
-    actor.receive(Written((Part(0, 0),), 0), 0)
+    actor.receive(Written((Part(0, 0),)), 0)
     assert actor.chat.settled
 
 
@@ -96,8 +97,8 @@ def test_a_merge_of_free_nodes_is_ordered_once_they_can_be_read_from_the_disk() 
     free = (Part(0, 0), Part(0, 1), Part(1, 0), Part(0, 2), Part(0, 3), Part(1, 1))
     assert [FreeNode(part) for part in free] == written(effects)
     assert {} == orders(effects)
-    assert {} == orders(actor.receive(Written(free[:-1], 0), 0))
-    assert [Part(2, 0)] == list(orders(actor.receive(Written(free[-1:], 0), 0)))
+    assert {} == orders(actor.receive(Written(free[:-1]), 0))
+    assert [Part(2, 0)] == list(orders(actor.receive(Written(free[-1:]), 0)))
 
 
 def test_a_line_of_a_call_that_is_not_wanted_any_more_is_dropped() -> None:
@@ -140,7 +141,7 @@ def test_no_more_lines_are_ordered_than_were_allowed() -> None:
     actor = planner(builds=2)
     assert [Part(0, 0), Part(0, 1)] == list(orders(actor.receive(Logged(0, (LONG,) * 3), 0)))
     actor.receive(BuildDone(1, Part(0, 0), "a line", 1), 0)
-    assert {} == orders(actor.receive(Written((Part(0, 0),), 0), 0))
+    assert {} == orders(actor.receive(Written((Part(0, 0),)), 0))
 
 
 @pytest.mark.rule("D12")
@@ -148,7 +149,7 @@ def test_settling_without_taking_runs_no_batch() -> None:
     actor = planner(ceiling=250, floor=200)
     actor.receive(Logged(0, (LONG,)), 0)
     actor.receive(BuildDone(1, Part(0, 0), "x" * 300, 1), 0)
-    actor.receive(Written((Part(0, 0),), 0), 0)
+    actor.receive(Written((Part(0, 0),)), 0)
     assert [] == written(actor.receive(Settle("edge", 7, 0, take=False), 0))
     assert [BatchRecord((), True, 1)] == written(actor.receive(Settle("edge", 8, 0, take=True), 0))
 
@@ -179,7 +180,7 @@ def test_settling_runs_the_batch_that_is_due_then_answers() -> None:
     for part in (Part(0, 0), Part(0, 1), Part(1, 0)):
         call = started.get(part) or orders(effects)[part]
         actor.receive(BuildDone(call, part, "x" * 300, 1), 0)
-        effects = list(actor.receive(Written((part,), 0), 0))
+        effects = list(actor.receive(Written((part,)), 0))
     assert [BatchRecord((Part(1, 0),), False, 2)] == written(effects)
     assert [Settled(3, 3, 0)] == told(effects, "edge")
 
@@ -190,7 +191,7 @@ def test_settling_waits_for_the_tick_that_tries_failed_nodes_again() -> None:
     call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]
     actor.receive(Settle("edge", 1, 0, take=False), 0)
     effects = actor.receive(BuildFailed(call, Part(0, 0), "no answer", "cut", 1), 0)
-    assert [SetTimer("retry", RETRY_TICK_S, Tick())] == [e for e in effects if isinstance(e, SetTimer)]
+    assert SetTimer("retry", RETRY_TICK_S, Tick()) in effects
     assert [Part(0, 0)] == list(orders(actor.receive(Tick(), 0)))
 
 
@@ -211,7 +212,7 @@ def test_a_sync_saves_the_view_and_a_checkpoint_that_knows_lines_still_on_their_
     (saved,) = [message for message in told(effects, "store") if isinstance(message, SaveCheckpoint)]
     assert 2 == saved.t
     restored = fold(saved.state, [], [], actor.chat.limits).chat
-    actor.receive(Written((Part(0, 0),), 0), 0)
+    actor.receive(Written((Part(0, 0),)), 0)
     assert actor.chat.view.parts() == restored.view.parts()
     assert actor.chat.view.size == restored.view.size
 
@@ -220,9 +221,41 @@ def test_at_its_start_it_writes_the_free_nodes_that_a_crash_lost_and_starts_what
     folded = fold(None, [SHORT, LONG], [])
     actor = Planner(folded.chat, [f"c{k}" for k in range(8)], free=folded.free)
     effects = actor.receive(Ping("supervisor", 1), 0)
-    assert [Pong(1)] == told(effects, "supervisor")
-    assert [FreeNode(Part(0, 0))] == written(effects)
-    assert [Part(0, 1)] == list(orders(effects))
+    assert ([FreeNode(Part(0, 0))], [], {}) == (written(effects), told(effects, "supervisor"), orders(effects))
+    up = actor.receive(Written((Part(0, 0),)), 0)
+    assert ([Pong(1)], [Part(0, 1)]) == (told(up, "supervisor"), list(orders(up)))
+
+
+def test_many_free_nodes_are_written_some_at_a_time_before_it_says_that_it_is_up() -> None:
+    count = 2 * FREE_NODES_A_WRITE
+    chat = Chat()
+    actor = Planner(chat, [f"c{k}" for k in range(8)], free=[Part(0, i) for i in range(count + 1)])
+    effects = actor.receive(Ping("supervisor", 1), 0)
+    sizes = []
+    while not told(effects, "supervisor"):
+        lines = written(effects)
+        sizes.append(len(lines))
+        effects = actor.receive(Written(tuple(line.part for line in lines if isinstance(line, FreeNode))), 0)
+    assert [FREE_NODES_A_WRITE, FREE_NODES_A_WRITE, 1] == sizes
+
+
+@pytest.mark.rule("25")
+def test_a_view_that_changed_is_saved_a_while_later_once_for_all_changes_and_at_once_after_a_batch() -> None:
+    actor = planner(ceiling=250, floor=200)
+    first, second = (actor.receive(Logged(t, (SHORT,)), 0) for t in range(2))
+    timers = [effect for effect in (*first, *second) if isinstance(effect, SetTimer)]
+    assert [SetTimer("view", VIEW_SAVE_S, ViewDue())] == timers
+    assert [SaveView((Part(0, 0), Part(0, 1)))] == told(actor.receive(ViewDue(), 0), "store")
+    assert [] == actor.receive(ViewDue(), 0)
+    batch = [actor.receive(Logged(t, (SHORT,)), 0) for t in (2, 3)][-1]
+    assert SaveView((Part(1, 0), Part(0, 2), Part(0, 3))) in told(batch, "store")
+
+
+def test_a_checkpoint_is_made_every_so_many_messages() -> None:
+    actor = planner()
+    effects = [effect for t in range(CHECKPOINT_MESSAGES) for effect in actor.receive(Logged(t, (SHORT,)), 0)]
+    (saved,) = [message for message in told(effects, "store") if isinstance(message, SaveCheckpoint)]
+    assert CHECKPOINT_MESSAGES == saved.t
 
 
 def test_its_status_counts_what_runs_and_what_is_not_summarized() -> None:
@@ -230,10 +263,4 @@ def test_its_status_counts_what_runs_and_what_is_not_summarized() -> None:
     actor.receive(Logged(0, (LONG, SHORT, LONG)), 0)
     (status,) = told(actor.receive(AskStatus("edge", 2), 0), "edge")
     assert isinstance(status, Status)
-    assert (3, 1, 3, 1, 2) == (
-        status.messages,
-        status.nodes,
-        status.view_lines,
-        status.running,
-        status.unsummarized,
-    )
+    assert (3, 1, 2) == (status.messages, status.nodes, status.unsummarized)

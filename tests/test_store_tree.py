@@ -48,7 +48,7 @@ def test_tree_lines_are_written_as_ordered_and_free_nodes_get_their_text(host: S
         b'{"merge":[[1,0]],"open":false,"t":2}\n'
     ) == host.disk.read(TREE)
     assert ["store:Flush", f"Persist {TREE}", "index:Feed", "planner:Written"] == names(host.effects)
-    assert Written((Part(0, 0), Part(0, 1), Part(1, 0)), 1) == host.said("planner")[-1]
+    assert Written((Part(0, 0), Part(0, 1), Part(1, 0))) == host.said("planner")[-1]
 
 
 @pytest.mark.rule("12")
@@ -64,6 +64,7 @@ def test_a_free_node_is_composed_from_the_log_once_the_store_has_forgotten(host:
 def test_a_lost_message_is_a_free_node_that_says_so(host: StoreHost) -> None:
     start = StoreStart(next_id=2)
     host = StoreHost(host.disk, start)
+    host.library.lost = {0, 1}
     host.send(WriteTree((FreeNode(Part(0, 0)), FreeNode(Part(0, 1)), FreeNode(Part(1, 0)))))
     assert ["(lost)", "(lost)", "(lost)\n(lost)"] == [record.text for record in tree_of(host.disk)]
 

@@ -82,9 +82,9 @@ def test_timers_tell_in_their_order_and_one_that_is_set_again_or_taken_back_does
     def answers(message: Msg) -> Sequence[Effect]:
         if isinstance(message, Tick):
             return [
-                SetTimer("again", 0, Synced(101)),
+                SetTimer("again", 3_600, Synced(101)),
                 SetTimer("again", 0.02, Synced(102)),
-                SetTimer("back", 0, Synced(103)),
+                SetTimer("back", 3_600, Synced(103)),
                 CancelTimer("back"),
                 SetTimer("last", 0.04, Synced(104)),
             ]
@@ -96,6 +96,7 @@ def test_timers_tell_in_their_order_and_one_that_is_set_again_or_taken_back_does
     threads.tell("one", Tick())
     assert Synced(104) == threads.edge.answer(104)
     assert {102: Synced(102)} == threads.edge.early
+    assert {} == threads.timers.current
     threads.end()
 
 

@@ -18,7 +18,6 @@ from eukhe.actors.messages import (
     ReadSource,
     Source,
     StartBuild,
-    StopBuild,
     Sync,
     Synced,
 )
@@ -54,8 +53,6 @@ class Compactor:
                 return self._ended(reply, why) if self._is_current(call) else []
             case Overdue(call):
                 return [StopCall(call), *self._failed("took longer than 10 minutes")] if self._is_current(call) else []
-            case StopBuild(call):
-                return self._stopped() if self._is_current(call) else []
             case Ping(reply_to, ticket):
                 return [Tell(reply_to, Pong(ticket))]
             case Sync(reply_to, ticket):
@@ -75,11 +72,16 @@ class Compactor:
             return self._failed("what it is built from can't be read")
         if size(source) <= NODE_BYTES_MAX:  # rule 12
             return self._done(Done(source, 0))
-        return [SetTimer(_DEADLINE, CALL_DEADLINE_S, Overdue(self.order.call)), self._call()]
+        return self._call()
 
-    def _call(self) -> Effect:
+    def _call(self) -> list[Effect]:
+        """A call, and its ten minutes."""
         assert self.order is not None
-        return StartCall(self.order.call, Request(self.model, self.order.part, self.sources))
+        call = self.order.call
+        return [
+            SetTimer(_DEADLINE, CALL_DEADLINE_S, Overdue(call)),
+            StartCall(call, Request(self.model, self.order.part, self.sources)),
+        ]
 
     def _ended(self, reply: str | None, why: str) -> list[Effect]:
         if why:
@@ -87,7 +89,7 @@ class Compactor:
         match replied(self.line, reply):
             case Asking() as again:
                 self.line = again
-                return [self._call()]
+                return self._call()
             case done:
                 return [CancelTimer(_DEADLINE), *self._done(done)]
 

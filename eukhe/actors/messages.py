@@ -115,10 +115,9 @@ class Logged(Msg, frozen=True):
 
 
 class Written(Msg, frozen=True):
-    """To the planner: these nodes of its `WriteTree`s, and this many batch lines, are on disk."""
+    """To the planner: these nodes of its `WriteTree`s are on disk, and the batch lines among them."""
 
     nodes: tuple[Part, ...]
-    batches: int
 
 
 # --- the index ---
@@ -190,12 +189,6 @@ class StartBuild(Msg, frozen=True):
     part: Part
 
 
-class StopBuild(Msg, frozen=True):
-    """A turn waits for something else: end this call. No failure."""
-
-    call: int
-
-
 class BuildDone(Msg, frozen=True):
     """The line, 1 to 512 bytes, and how many model calls it took."""
 
@@ -233,6 +226,10 @@ class Tick(Msg, frozen=True):
     """The planner to itself: what failed may be tried again."""
 
 
+class ViewDue(Msg, frozen=True):
+    """The planner to itself: save the view, which has changed a while ago."""
+
+
 class Settle(Msg, frozen=True):
     """Answer when the first `t` messages are there and nothing is left to build that can be built now.
 
@@ -266,18 +263,13 @@ class AskStatus(Msg, frozen=True):
 
 
 class Status(Msg, frozen=True):
-    """The planner's numbers, sizes in bytes."""
+    """How far the planner is: nodes built, bytes of the view, its lines that are not built; what failed last."""
 
     ticket: int
     messages: int
     nodes: int
-    view_lines: int
     view_bytes: int
-    compaction_view_bytes: int
-    shrinking: bool
     unsummarized: int
-    running: int
-    parked: int
     last_error: str | None
 
 

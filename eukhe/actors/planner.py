@@ -29,11 +29,12 @@ from eukhe.actors.messages import (
     Sync,
     Synced,
     Tick,
+    ViewDue,
     WriteTree,
     Written,
 )
 from eukhe.errors import Bug
-from eukhe.limits import CHECKPOINT_MESSAGES, RETRY_TICK_S
+from eukhe.limits import CHECKPOINT_MESSAGES, FREE_NODES_A_WRITE, RETRY_TICK_S, VIEW_SAVE_S
 from eukhe.model.chat import Chat, Merges
 from eukhe.model.fold import NodeSize, checkpoint
 from eukhe.model.part import Part
@@ -54,7 +55,8 @@ class Planner:
         self.chat = chat
         self.builds_left = builds
         self.idle = list(reversed(compactors))
-        self.lost_free = tuple(free)
+        self.lost_free = list(reversed(free))
+        self.begun: Ping | None = None  # to be answered once these are written
         self.busy: dict[int, tuple[Part, str]] = {}  # call -> its node, its compactor
         self.unsynced: dict[Part, int] = {}  # lines on their way to the disk, their bytes
         self.early: set[Part] = set()  # nodes that count as built before they are on disk: they can be made again
@@ -62,8 +64,8 @@ class Planner:
         self.settling: list[Settle] = []
         self.call = 0
         self.model_calls = 0
-        self.view_saved = -1  # the step whose view was saved last
-        self.step = 0
+        self.view_is_saved = False  # as it is now
+        self.view_is_due = False  # its timer runs
         self.checkpoint_t = chat.t
         self.poisoned: str | None = None
         self.last_error: str | None = None
@@ -74,8 +76,8 @@ class Planner:
             case Logged(first, sizes):
                 assert first == self.chat.t, f"message {first} after {self.chat.t}"
                 return [*(effect for size in sizes for effect in self._message(size)), *self._work()]
-            case Written(nodes, _):
-                return [*self._written(nodes), *self._work()]
+            case Written(nodes):
+                return [*self._written(nodes), *self._go_on()]
             case BuildDone(call, part, line, calls):
                 return [*self._line(call, part, line, calls), *self._work()]
             case BuildFailed():
@@ -94,15 +96,26 @@ class Planner:
             case IndexLost(why):
                 self.last_error = why
                 return []
-            case Ping(reply_to, ticket):
-                return [Tell(reply_to, Pong(ticket)), *self._begin(), *self._work()]
+            case Ping():
+                self.begun = message
+                self.early.update(self.lost_free)
+                return self._go_on()
+            case ViewDue():
+                self.view_is_due = False
+                return self._save_view()
             case Sync(reply_to, ticket):
                 return [*self._save_view(), self._checkpoint(), Tell(reply_to, Synced(ticket))]
         raise Bug(f"the planner does not know {message}")
 
-    def _begin(self) -> list[Effect]:
-        free, self.lost_free = self.lost_free, ()
-        return self._write_free(free)
+    def _go_on(self) -> list[Effect]:
+        """The nodes that a crash lost, some at a time, then the answer that the planner is up, then its work."""
+        if self.lost_free:
+            some = [self.lost_free.pop() for _ in range(min(FREE_NODES_A_WRITE, len(self.lost_free)))]
+            return self._write_free(some)
+        up: list[Effect] = []
+        if self.begun is not None:
+            up, self.begun = [Tell(self.begun.reply_to, Pong(self.begun.ticket))], None
+        return [*up, *self._work()]
 
     def _write_free(self, free: Sequence[Part]) -> list[Effect]:
         self.early.update(free)
@@ -121,7 +134,7 @@ class Planner:
             return effects
         if self.settling:
             effects += self._settled() if not self.chat.parked else [SetTimer("retry", RETRY_TICK_S, Tick())]
-        return [*effects, *self._save_view()]
+        return [*effects, *self._save_view_later()]
 
     def _is_busy(self) -> bool:
         return bool(self.busy or self.unsynced)
@@ -154,7 +167,7 @@ class Planner:
 
     def _message(self, size: int) -> list[Effect]:
         batch, free = self.chat.logged(size)
-        self.step += 1
+        self.view_is_saved = False
         effects = self._batch(batch) + self._write_free(free)
         if self.chat.t - self.checkpoint_t >= CHECKPOINT_MESSAGES:
             effects.append(self._checkpoint())
@@ -163,7 +176,7 @@ class Planner:
     def _batch(self, batch: Merges | None) -> list[Effect]:
         if batch is None:
             return []
-        self.step += 1
+        self.view_is_saved = False
         return [*_write([BatchRecord(batch, self.chat.shrinking, self.chat.t)]), *self._save_view()]
 
     def _line(self, call: int, part: Part, line: str, calls: int) -> list[Effect]:
@@ -197,7 +210,6 @@ class Planner:
         for part in nodes:
             bytes_ = self.unsynced.pop(part, None)
             if bytes_ is not None and self.chat.built(part, bytes_):
-                self.step += 1
                 free += self.chat.free_above(part)
         return [*self._write_free(free), *self._release()]
 
@@ -213,10 +225,17 @@ class Planner:
         ]
 
     def _save_view(self) -> list[Effect]:
-        if self.view_saved == self.step:
+        if self.view_is_saved:
             return []
-        self.view_saved = self.step
+        self.view_is_saved = True
         return [Tell("store", SaveView(tuple(self.chat.view.parts())))]
+
+    def _save_view_later(self) -> list[Effect]:
+        """Messages that follow each other are saved as one view: it is not the truth, the logs are (D1)."""
+        if self.view_is_saved or self.view_is_due:
+            return []
+        self.view_is_due = True
+        return [SetTimer("view", VIEW_SAVE_S, ViewDue())]
 
     def _checkpoint(self) -> Effect:
         self.checkpoint_t = self.chat.t
@@ -229,13 +248,8 @@ class Planner:
             ticket,
             messages=chat.t,
             nodes=chat.built_nodes.count,
-            view_lines=len(chat.view.lines),
             view_bytes=chat.view.size,
-            compaction_view_bytes=chat.compaction_view.size,
-            shrinking=chat.shrinking,
             unsummarized=len(chat.view.unbuilt),
-            running=len(chat.running),
-            parked=len(chat.parked),
             last_error=self.last_error,
         )
 

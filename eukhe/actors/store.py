@@ -207,7 +207,7 @@ class Store:
             nodes = tuple([line.part for line in lines if isinstance(line, NodeRecord)])
             # The index before the planner, as above.
             effects += (persist, Tell(INDEX, self._recent.feed(rows)))
-            effects.append(Tell(PLANNER, Written(nodes, len(lines) - len(nodes))))
+            effects.append(Tell(PLANNER, Written(nodes)))
             if checkpoint is not None and checkpoint.lines_before:
                 position = _end(rows[checkpoint.lines_before - 1])
             batch = len(nodes) < len(lines)

@@ -19,7 +19,7 @@ from eukhe.actors.ports import Clock, Disk, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
 from eukhe.errors import Bug
-from eukhe.limits import EDGE_WAIT_S, TIMERS_STALE_MAX
+from eukhe.limits import BEGIN_WAIT_S, EDGE_WAIT_S, TIMERS_STALE_MAX
 
 EDGE = "edge"
 
@@ -99,7 +99,7 @@ class Threads:
 
     def begin(self) -> None:
         """Starts every actor; returns when all have answered."""
-        assert isinstance(self.edge.ask(SUPERVISOR, Begin), Begun)
+        assert isinstance(self.edge.ask(SUPERVISOR, Begin, BEGIN_WAIT_S), Begun)
 
     def end(self) -> None:
         """Lets every actor finish what it was told, and stops it. Bug where one of them crashed."""

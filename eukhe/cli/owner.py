@@ -4,6 +4,7 @@ The lock first, then the logs are read and mended, then the actors start. At the
 and stop in reverse; what was acknowledged is on disk whatever happens in between.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -34,7 +35,7 @@ from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, tell_problems
 from eukhe.errors import Bug, ExpectedError
-from eukhe.limits import STATUS_EVERY_S
+from eukhe.limits import FILE_MODE, STATUS_EVERY_S
 from eukhe.world.clock import RealClock
 from eukhe.world.config import Settings
 from eukhe.world.disk import RealDisk
@@ -151,5 +152,6 @@ def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterato
 def _note(home: Path, bug: Bug) -> None:
     """Writes a crash to owner.log."""
     stamp = RealClock().local().isoformat(timespec="seconds")
-    with (home / OWNER_LOG).open("a", encoding="utf-8") as log:
+    fd = os.open(home / OWNER_LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+    with open(fd, "a", encoding="utf-8") as log:  # noqa: PTH123, a descriptor with its mode
         log.write(f"{stamp} {bug.told or bug}\n")

@@ -59,7 +59,8 @@ class Chat:
         self.parked: set[tuple[int, int]] = set()
         self.failures: dict[tuple[int, int], int] = {}
         self.ready: set[tuple[int, int]] = set()
-        self._ready_order: list[tuple[int, int]] = []  # a heap; those no longer in `ready` are passed over
+        # A heap of `ready`: without some that are parked, and with some that are no longer ready.
+        self._ready_order: list[tuple[int, int]] = []
 
     # --- messages and turns ---
 
@@ -67,7 +68,7 @@ class Chat:
         """A message was logged: its line, the batch where one is due, the compaction view's own. Rules 22 to 24, 33."""
         i = self.t
         self.t += 1
-        self.parked.clear()  # rule 38
+        self._unpark()  # rule 38
         self.view.append(i)
         self.compaction_view.append(i)
         batch = self._batch()
@@ -87,7 +88,7 @@ class Chat:
 
     def tick(self) -> None:
         """The tick of a waiting turn: parked nodes may start again. D5."""
-        self.parked.clear()
+        self._unpark()
 
     @property
     def settled(self) -> bool:
@@ -170,12 +171,20 @@ class Chat:
             part = heappop(self._ready_order)
             if part not in self.ready or (passed and passed[-1] == part):
                 continue
+            if part in self.parked:
+                continue  # back when it may start again
             passed.append(part)
-            if part not in self.running and part not in self.parked:
+            if part not in self.running:
                 found.append(Part(*part))
         for part in passed:
             heappush(self._ready_order, part)
         return found
+
+    def _unpark(self) -> None:
+        for part in self.parked:
+            if part in self.ready:
+                heappush(self._ready_order, part)
+        self.parked.clear()
 
     def _no_longer_ready(self, part: Part) -> None:
         if part not in self.ready:

@@ -18,7 +18,7 @@ from eukhe.model.text import clean, label, size
 
 KINDS = ("user", "eukhe", "tool", "echo", "work", "note")
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_READ_AS = {"talk": "eukhe"}  # before the agent had its name
+READ_AS = {"talk": "eukhe"}  # before the agent had its name
 
 
 class RecordError(ValueError):
@@ -118,7 +118,7 @@ def decode_main(line: bytes) -> MainRecord:
             return GapRecord(first, end)
         case {"i": int(i), "kind": str(kind), "text": str(text), "size": int(bytes_), "date": str(date)}:
             return MessageRecord(
-                _whole(i), _READ_AS.get(kind, kind), text, _whole(bytes_), date, _key(fields), _images(fields)
+                _whole(i), READ_AS.get(kind, kind), text, _whole(bytes_), date, _key(fields), _images(fields)
             )
     raise RecordError("neither a message nor a gap")
 

@@ -9,9 +9,9 @@ from binascii import Error as Base64Error
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from eukhe.limits import MILLISECONDS
-from eukhe.model.record import KINDS
-from eukhe.model.text import clean
+from eukhe.limits import KEY_BYTES_MAX, MILLISECONDS
+from eukhe.model.record import KINDS, READ_AS
+from eukhe.model.text import clean, size
 from eukhe.world.transcripts.catalog import Catalog, Entry, Place
 from eukhe.world.transcripts.identity import as_json, digest, short
 from eukhe.world.transcripts.lines import Record
@@ -19,8 +19,6 @@ from eukhe.world.transcripts.said import Said, Unreadable
 
 IMAGE_DATA = "imageData"
 """The export's own field: base64 of each of `images`, in their order."""
-
-_READ_AS = {"talk": "eukhe"}
 
 
 class Eukhe:
@@ -67,20 +65,21 @@ class Eukhe:
                 images.append(b64decode(data, validate=True))
             except (Base64Error, TypeError, ValueError):
                 yield Unreadable(entry.path, entry.place.line, "an image that is no base64")
-        yield Said(
-            _kind(record), clean(record["text"]), record["date"], _key(record), tuple(images), exported_i=record["i"]
-        )
+        moment = _moment(record)
+        assert moment is not None, "the first pass keeps none without a date"
+        date = moment.isoformat(timespec="seconds")
+        yield Said(_kind(record), clean(record["text"]), date, _key(record), tuple(images), exported_i=record["i"])
 
 
 def _kind(record: Record) -> str:
     kind: str = record["kind"]
-    return _READ_AS.get(kind, kind)
+    return READ_AS.get(kind, kind)
 
 
 def _key(record: Record) -> str:
-    """Its own key; one made of all it says where it has none."""
+    """Its own key; one made of all it says where it has none, or one that is too long to be a key."""
     key = record.get("key")
-    if isinstance(key, str):
+    if isinstance(key, str) and size(key) <= KEY_BYTES_MAX:
         return key
     content = as_json([record["i"], record["kind"], record["text"], record["date"]])
     return f"eukhe:{digest(content.encode(errors='replace'))}"
