@@ -67,10 +67,10 @@ class GapInLog(LogDamagedError):
 
 
 class IndexFailed(ExpectedError):
-    """chat/index.db can't be read or written: a cache, so nothing is lost, and `path` can be removed."""
+    """chat/index.db can't be read or written, or does not say what the logs do: a cache, so nothing is lost by it."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path}: {why}; the logs are whole: remove it, and it is made anew")
+        super().__init__(f"{path}: {why}; `eukhe doctor` makes it anew from the logs")
         self.path, self.why = path, why
 
 

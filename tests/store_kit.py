@@ -25,7 +25,8 @@ from eukhe.actors.messages import (
 )
 from eukhe.actors.ports import Disk, Placed, Position
 from eukhe.actors.store import Store, StoreStart
-from eukhe.errors import StoreError
+from eukhe.errors import IndexFailed, StoreError
+from eukhe.limits import LOST
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord, MessageRecord, NodeRecord, RecordError, decode_main, decode_tree
@@ -59,6 +60,7 @@ class Library:
         self.messages: dict[int, MessageRecord] = {}
         self.nodes: dict[Part, str] = {}
         self.keys: dict[str, int] = {}
+        self.lost: set[int] = set()
         self.asked: list[str] = []
 
     def commit(self) -> IndexCommitted:
@@ -88,6 +90,13 @@ class Library:
 
     def node_text(self, part: Part) -> str | None:
         return self.nodes.get(part)
+
+    def source(self, part: Part) -> tuple[str, ...] | None:
+        """Of messages alone: the store puts halves together by itself."""
+        if part.i in self.lost:
+            return (LOST,)
+        record = self.messages.get(part.i)
+        return None if record is None else (record.label,)
 
 
 class MemoryDisk:
@@ -153,7 +162,7 @@ class StoreHost:
         try:
             for effect in self.store.receive(message, 0.0):
                 self._perform(effect)
-        except StoreError as error:
+        except (StoreError, IndexFailed) as error:
             for effect in self.store.receive(Failed(str(error)), 0.0):
                 self._perform(effect)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from index_kit import filled, full
+from index_kit import filled, full, said
 from log_kit import DATE, MAIN, SMALL, TREE, answers, grow, opened
 from store_kit import MemoryDisk
 
@@ -11,11 +11,13 @@ from eukhe.actors.behaviour import CancelTimer, SetTimer, Tell
 from eukhe.actors.index import IndexActor
 from eukhe.actors.messages import (
     CommitIndex,
+    Failed,
     Feed,
     FeedCheckpoint,
     IndexCommitted,
     IndexLost,
     Ping,
+    Poisoned,
     Pong,
     ReadSource,
     Source,
@@ -23,7 +25,7 @@ from eukhe.actors.messages import (
     Synced,
 )
 from eukhe.actors.ports import Checkpoint, Place, Placed, Position
-from eukhe.errors import Bug, IndexFailed
+from eukhe.errors import Bug
 from eukhe.limits import INDEX_COMMIT_ROWS
 from eukhe.model.fold import checkpoint
 from eukhe.model.part import Part
@@ -88,8 +90,6 @@ def test_the_actor_reads_what_a_node_is_built_from() -> None:
     assert ("user: one",) == actor.source(Part(0, 0))
     assert ("(lost)",) == actor.source(Part(0, 1))
     assert ("a", "b") == actor.source(Part(1, 0))
-    assert () == actor.source(Part(1, 1))
-    assert () == actor.source(Part(0, 9))
 
 
 @pytest.mark.rule("D1")
@@ -137,12 +137,31 @@ def test_an_index_that_cannot_be_written_is_said_once_and_found_by_place(tmp_pat
     assert [Tell("edge", Synced(1))] == list(actor.actor.receive(Sync("edge", 1), 0))
 
 
-def test_an_index_that_leads_astray_is_emptied_and_stops_the_owner(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [(Part(0, 1), "index.db: leads to main"), (Part(0, 9), "index.db: does not have"), (Part(1, 4), "does not have")],
+)
+def test_an_index_without_what_a_line_is_made_of_is_emptied_and_no_line_is_made(
+    tmp_path: Path, part: Part, why: str
+) -> None:
     disk, index = MemoryDisk(), filled(tmp_path / "index.db")
     disk.append(MAIN, encode(message(5, "user", "another", DATE)) * 9)
-    with pytest.raises(IndexFailed, match="leads to main"):
-        IndexActor(disk, index).receive(ReadSource(Part(0, 1), "compactor-1", 1), 0)
+    actor = IndexActor(disk, index)
+    (told,) = actor.receive(ReadSource(part, "compactor-1", 1), 0)
+    assert isinstance(told, Tell)
+    assert isinstance(told.message, Poisoned)
+    assert ("planner", True) == (told.to, why in told.message.why)
+    # And it stays empty: with a few rows and a checkpoint the next start would take it for whole.
+    actor.receive(Feed((said(9),)), 0)
+    assert [] == list(actor.receive(FeedCheckpoint(b"state", 10, TREE, 0, 0), 0))
+    index.close()
+    index = SqliteIndex(tmp_path / "index.db")
     assert ((0, 0), None) == (index.counts(), index.checkpoint())
+    index.close()
+
+
+def test_a_log_or_an_index_that_can_not_be_read_poisons_the_planner() -> None:
+    assert [Tell("planner", Poisoned("why"))] == list(Actor().actor.receive(Failed("why"), 0))
 
 
 def test_the_actor_names_a_message_it_does_not_know() -> None:

@@ -16,6 +16,7 @@ from eukhe.actors.messages import (
     AppendFailed,
     Entry,
     Failed,
+    FreeNode,
     Logging,
     Poisoned,
     SaveCheckpoint,
@@ -29,6 +30,8 @@ from eukhe.errors import IndexFailed, StoreError
 from eukhe.model.part import Part
 from eukhe.model.record import MessageRecord
 from eukhe.world.disk import RealDisk
+
+MADE_ANEW = "`eukhe doctor` makes it anew from the logs"
 
 
 @pytest.fixture
@@ -77,6 +80,17 @@ def test_a_failed_replace_poisons_too(order: Entry | SaveView) -> None:
     host.send(host.order(Entry("user", "b")))
     assert isinstance(host.answers()[-1], AppendFailed)
     assert [] == messages_of(disk)
+
+
+@pytest.mark.parametrize("part", [Part(0, 0), Part(1, 0)])
+def test_a_line_whose_source_the_index_does_not_have_poisons_the_store_and_is_not_made_up(part: Part) -> None:
+    disk = MemoryDisk()
+    host = StoreHost(disk, StoreStart(next_id=2))
+    host.send(WriteTree((batch(), FreeNode(part))))
+    (poisoned,) = host.said("planner")
+    assert isinstance(poisoned, Poisoned)
+    assert poisoned.why == f"index.db: does not have 0+1; {MADE_ANEW}"
+    assert 0 == disk.writes
 
 
 def test_a_second_failure_changes_nothing(host: StoreHost) -> None:

@@ -10,7 +10,7 @@ import pytest
 from eukhe.actors.behaviour import Behaviour, CancelTimer, Effect, Persist, SetTimer, Tell
 from eukhe.actors.messages import AppendFailed, Failed, Flush, Msg, Ping, Pong, Sync, Synced, Tick
 from eukhe.actors.threads import EDGE, ThreadHost, Threads
-from eukhe.errors import Bug
+from eukhe.errors import Bug, IndexFailed
 from eukhe.world.clock import RealClock
 from eukhe.world.disk import RealDisk
 from eukhe.world.workers import OfflineWorkers
@@ -117,6 +117,20 @@ def test_a_failed_effect_drops_what_stands_after_it_and_is_told_to_the_behaviour
     assert isinstance(failed, AppendFailed)
     assert failed.why.startswith(f"{tmp_path}/no/such/folder: No such file or directory (errno 2)")
     assert {} == threads.edge.early
+    threads.end()
+
+
+def test_an_index_that_fails_a_behaviour_is_told_to_it_and_is_no_crash(tmp_path: Path) -> None:
+    def answers(message: Msg) -> Sequence[Effect]:
+        match message:
+            case Failed(why):
+                return [Tell(EDGE, AppendFailed(2, why))]
+        raise IndexFailed("index.db", "disk image is malformed")
+
+    threads = system(tmp_path, one=answers)
+    threads.begin()
+    threads.tell("one", Tick())
+    assert AppendFailed(2, str(IndexFailed("index.db", "disk image is malformed"))) == threads.edge.answer(2)
     threads.end()
 
 

@@ -27,7 +27,7 @@ from eukhe.actors.behaviour import (
 from eukhe.actors.messages import CallEnded, Crashed, Failed, Msg
 from eukhe.actors.ports import Clock, Disk, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
-from eukhe.errors import StoreError
+from eukhe.errors import IndexFailed, StoreError
 from eukhe.limits import CRASH_MESSAGES
 
 
@@ -67,7 +67,7 @@ class Host(pykka.Actor):
         now = self.system.clock.monotonic_s()
         try:
             self._perform(self.behaviour.receive(message, now))
-        except StoreError as error:
+        except (StoreError, IndexFailed) as error:  # the world's: no bug of the behaviour's
             self._perform(self.behaviour.receive(Failed(str(error)), now))
 
     def on_failure(

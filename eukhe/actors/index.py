@@ -2,6 +2,9 @@
 
 The index is a cache. When it can't be written, on a full disk, that is said once and the chat goes on: what it was to
 take in is found by its place, kept in memory, and the next start feeds it from the logs.
+
+When it does not lead to what a line is to be made of, no line is made: it is emptied, to be fed anew by the next
+start, and the planner is poisoned. A text made up in its stead would stay in the log for ever.
 """
 
 import zlib
@@ -11,12 +14,14 @@ from eukhe.actors.archive import Archive
 from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.messages import (
     CommitIndex,
+    Failed,
     Feed,
     FeedCheckpoint,
     IndexCommitted,
     IndexLost,
     Msg,
     Ping,
+    Poisoned,
     Pong,
     ReadSource,
     Source,
@@ -51,12 +56,14 @@ class IndexActor:
                 return self._commit(message)
             case CommitIndex():
                 return self._commit()
-            case ReadSource(_, reply_to, call):
-                return [Tell(reply_to, Source(call, self._source(message)))]
+            case ReadSource():
+                return self._read(message)
             case Sync(reply_to, ticket):
                 return [*self._commit(), Tell(reply_to, Synced(ticket))]
             case Ping(reply_to, ticket):
                 return [Tell(reply_to, Pong(ticket))]
+            case Failed(why):
+                return [Tell("planner", Poisoned(why))]
         raise Bug(f"the index does not know {message}")
 
     def _feed(self, rows: tuple[Placed, ...]) -> Sequence[Effect]:
@@ -101,10 +108,13 @@ class IndexActor:
         self._uncommitted.clear()
         return [CancelTimer(_TIMER), Tell("planner", IndexLost(str(error)))]
 
-    def _source(self, order: ReadSource) -> tuple[str, ...]:
-        """None of the texts where one is not there."""
+    def _read(self, order: ReadSource) -> Sequence[Effect]:
         try:
-            return self._archive.source(order.part) or ()
-        except IndexFailed:
-            self._index.clear()  # it says what is not so: the next start feeds it anew
-            raise
+            texts = self._archive.source(order.part)
+            if texts is None:
+                raise IndexFailed("index.db", f"does not have what {order.part.name} is made of")
+        except IndexFailed as error:
+            self._lost = True  # before the next start: it holds nothing, and must not look as if it held all
+            self._index.clear()
+            return [Tell("planner", Poisoned(str(error)))]
+        return [Tell(order.reply_to, Source(order.call, texts))]

@@ -132,6 +132,13 @@ class Reader(Protocol):
         """A message, None where it is lost."""
         ...
 
+    def source(self, part: Part) -> tuple[str, ...] | None:
+        """What a node is built from: its message's `kind: text`, `(lost)` for a lost one, or its two halves' lines.
+
+        None where that is not there.
+        """
+        ...
+
     def node_text(self, part: Part) -> str | None:
         """A node's line, None where it is not built."""
         ...

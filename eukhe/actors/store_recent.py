@@ -6,13 +6,16 @@ the log. So what is kept is bounded by what the index has still to commit, not b
 
 from collections import deque
 from collections.abc import Sequence
+from typing import TypeVar
 
 from eukhe.actors.messages import Feed
 from eukhe.actors.ports import Index, Placed, Reader
-from eukhe.limits import LOST
+from eukhe.errors import IndexFailed
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import MessageRecord, NodeRecord
+
+T = TypeVar("T")
 
 
 class Recent:
@@ -63,19 +66,22 @@ class Recent:
         return self._messages.get(i) or self._reader.message(i)
 
     def source(self, part: Part) -> str:
-        """What a node is made of: its message's `kind: text`, or its halves' lines, one below the other. Rule 12."""
-        if part.level == 0:
-            record = self.message(part.i)
-            return LOST if record is None else record.label
-        left, right = part.halves
-        return f"{self._node(left)}\n{self._node(right)}"
+        """What a node is made of: its message's `kind: text`, or its halves' lines, one below the other. Rule 12.
 
-    def _node(self, part: Part) -> str:
-        text = self._nodes.get(part)
-        if text is None:
-            text = self._reader.node_text(part)
-        assert text is not None, f"{part.name} was ordered to be merged and is not built"
-        return text
+        IndexFailed where the index does not have it.
+        """
+        if part.level == 0:
+            record = self._messages.get(part.i)
+            texts = self._reader.source(part) if record is None else (record.label,)
+            return "\n".join(_there(part, texts))
+        return "\n".join(_there(half, self._nodes.get(half) or self._reader.node_text(half)) for half in part.halves)
+
+
+def _there(part: Part, found: T | None) -> T:
+    """What is made up in its stead would stay in the log for ever."""
+    if found is None:
+        raise IndexFailed("index.db", f"does not have {part.name}")
+    return found
 
 
 def _keys(record: MessageRecord) -> tuple[str, ...]:

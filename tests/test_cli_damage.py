@@ -1,0 +1,51 @@
+"""Chats whose files are damaged, as a user meets them: what is said, what still works, what mends them."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from eukhe.limits import VIEW_BYTES_MIN
+from tests.chat_kit import eukhe, logs, session, talk
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a talk of 60 messages in a small view, so that there are merged lines."""
+    home = tmp_path / "home"
+    for key, value in (("memory.viewBytes", VIEW_BYTES_MIN), ("memory.model", "builtin/extract")):
+        assert eukhe(home, "config", "set", key, str(value)).code == 0
+    ran = eukhe(home, "chat", "import", "sessions", session(tmp_path / "talk.jsonl", talk(60)))
+    assert (0, "") == (ran.code, ran.err)
+    return home
+
+
+def change_index(home: Path, statement: str) -> None:
+    """Makes rows of the index say what is not so."""
+    index = sqlite3.connect(home / "chat" / "index.db")
+    assert index.execute(statement).rowcount > 0
+    index.commit()
+    index.close()
+
+
+# --- the index ---
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [("UPDATE nodes SET offset = offset + 1", "leads to tree/"), ("DELETE FROM nodes", "does not have")],
+)
+def test_an_index_that_leads_an_import_astray_ends_it_and_no_line_is_made_up(
+    home: Path, tmp_path: Path, statement: str, said: str
+) -> None:
+    change_index(home, statement)
+    grown = session(tmp_path / "talk.jsonl", talk(40, 60), start=60)
+    ran = eukhe(home, "chat", "import", "sessions", grown)
+    assert (1, 1) == (ran.code, ran.err.count("\n"))
+    assert ran.err.startswith(f"eukhe: index.db: {said}")
+    assert "`eukhe doctor` makes it anew from the logs" in ran.err
+    assert b"(lost)" not in logs(home, "tree")
+    assert eukhe(home, "doctor").code == 0
+    assert eukhe(home, "chat", "import", "sessions", grown).code == 0
+    assert eukhe(home, "chat", "verify").code == 0
+    assert b"(lost)" not in logs(home, "tree")
