@@ -19,7 +19,8 @@ from eukhe.demo import Question, questions, sessions
 from eukhe.limits import DEMO_ZOOMS_MAX
 from eukhe.model.part import Part
 from eukhe.model.render import line
-from eukhe.world.config import load
+from eukhe.world.config import load, store
+from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT
 from eukhe.world.transcripts import plan
 
 
@@ -31,10 +32,11 @@ def command(keep: bool) -> None:
     Prints the view, zooms from its oldest line down to a message, and finds the answers to questions by zooming.
     """
     with _home(keep) as home:
+        store(home, "memory.model", MEMORY_MODEL_DEFAULT)
         settings = load(home, {}, {})
         with plan(sorted(sessions().glob("*.jsonl"))) as planned, own(home, settings) as owner:
             tell_import(import_sessions(owner, planned))
-            tell_build(build(owner), "builtin/extract")
+            tell_build(build(owner), MEMORY_MODEL_DEFAULT)
         with reading(Given(str(home))) as memory:
             _view(memory)
             _zoom(memory, memory.chat.view.parts()[0])

@@ -37,7 +37,7 @@ from eukhe.cli.reading import INDEX_FILE, tell_problems
 from eukhe.errors import Bug, ExpectedError
 from eukhe.limits import FILE_MODE, STATUS_EVERY_S
 from eukhe.world.clock import RealClock
-from eukhe.world.config import Settings
+from eukhe.world.config import Settings, store
 from eukhe.world.disk import RealDisk
 from eukhe.world.home import make_home
 from eukhe.world.index import SqliteIndex
@@ -127,8 +127,7 @@ def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterato
         nodes = opened.chat.built_nodes.count
         stores_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         commands_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
-        model = settings.text("memory.model")
-        assert model is not None
+        model = _model(home, settings)
         clock = RealClock()
         names = [f"compactor-{k}" for k in range(opened.chat.limits.jobs)]
         makers: dict[str, Callable[[], Behaviour]] = {
@@ -141,12 +140,28 @@ def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterato
         try:
             try:
                 system.begin()
-                yield Owner(system, opened, commands_index, Archive(disk, commands_index), nodes)
+                owner = Owner(system, opened, commands_index, Archive(disk, commands_index), nodes)
+                yield owner
+                if error := owner.status().last_error:
+                    say(error)
             finally:
                 system.end()
         except Bug as bug:
             _note(home, bug)
             raise
+
+
+def _model(home: Path, settings: Settings) -> str:
+    """The model that writes lines. Where none is set, the one that costs nothing is set, and that is said.
+
+    So that a key that turns up later does not begin to cost what was free.
+    """
+    model = settings.text("memory.model")
+    assert model is not None
+    if settings.found["memory.model"].source == "default":
+        store(home, "memory.model", model)
+        say(f"no model is set, so {model} writes the memory's lines, offline and for nothing (memory.model)")
+    return model
 
 
 def _note(home: Path, bug: Bug) -> None:
