@@ -58,7 +58,7 @@ def test_an_import_logs_every_message_once_and_builds_the_memory(filled: Path) -
 def test_the_same_file_again_adds_nothing_and_a_grown_one_its_tail(filled: Path, tmp_path: Path) -> None:
     before = logs(filled, "main")
     again = eukhe(filled, "chat", "import", "sessions", tmp_path / "talk.jsonl", "--json").json
-    assert {"sessions": 1, "messages": 0, "known": 60, "repeated": 0, "skipped": []} == again
+    assert {"sessions": 1, "messages": 0, "known": 60, "repeated": 0, "differing": 0, "skipped": []} == again
     assert before == logs(filled, "main")
     session(tmp_path / "talk.jsonl", talk(3, 60), start=60)
     grown = eukhe(filled, "chat", "import", "sessions", tmp_path / "talk.jsonl", "--json").json
@@ -76,6 +76,39 @@ def test_a_long_text_comes_in_once_and_a_short_one_as_often_as_it_was_said(home:
     other = session(tmp_path / "other.jsonl", texts[2:4], name="other")
     second = eukhe(home, "chat", "import", "sessions", other, "--json").json
     assert (0, 2) == (second["messages"], second["repeated"])
+
+
+@pytest.mark.rule("D2")
+def test_a_message_that_comes_again_with_other_words_keeps_its_first_ones_and_is_counted(
+    home: Path, tmp_path: Path
+) -> None:
+    def export(*texts: str) -> Path:
+        lines = [
+            {"i": i, "kind": "user", "text": text, "size": 1, "date": "2026-10-01T00:00:00Z", "key": f"k{i}"}
+            for i, text in enumerate(texts)
+        ]
+        path = tmp_path / f"{texts[0]}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return path
+
+    eukhe(home, "chat", "import", "sessions", export("one", "z" * 30_000))
+    again = eukhe(home, "chat", "import", "sessions", export("another", "y" * 30_000), "--json").json
+    assert (0, 2) == (again["messages"], again["differing"])
+    assert ["one", "z" * 29_000, "z" * 1_000] == [message["text"] for message in messages(home)]
+
+
+def test_an_export_whose_dates_or_keys_another_program_wrote_comes_in(home: Path, tmp_path: Path) -> None:
+    lines = [
+        {"i": 0, "kind": "talk", "text": "a", "size": 7, "date": "2026-10-01T00:00:00.5+0200", "key": "k" * 300},
+        {"i": 1, "kind": "user", "text": "b", "size": 7, "date": "2026-10-01 00:00:01+02:00"},
+        {"i": 2, "kind": "user", "text": "c", "size": 7, "date": "yesterday"},
+    ]
+    export = tmp_path / "export.jsonl"
+    export.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    ran = eukhe(home, "chat", "import", "sessions", export, "--json")
+    assert (0, 2, [3]) == (ran.code, ran.json["messages"], [skipped["line"] for skipped in ran.json["skipped"]])
+    assert ["2026-10-01T00:00:00+02:00", "2026-10-01T00:00:01+02:00"] == [said["date"] for said in messages(home)]
+    assert eukhe(home, "chat", "import", "sessions", export, "--json").json["messages"] == 0
 
 
 @pytest.mark.rule("10", "D2")

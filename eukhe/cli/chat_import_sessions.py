@@ -21,6 +21,7 @@ JSON_KEYS = {
     "messages": "how many messages came into the chat",
     "known": "how many were there already",
     "repeated": "how many were left out: long texts that had been said before, word for word",
+    "differing": "how many were there with other words, which stay",
     "skipped[].path": "a file of which something could not be read",
     "skipped[].line": "its line, from 1; null where it is the file itself",
     "skipped[].why": "what is wrong with it",
@@ -104,6 +105,7 @@ def _json(imported: Imported) -> dict[str, Any]:
         "messages": imported.counts.logged,
         "known": imported.counts.known,
         "repeated": imported.counts.repeated,
+        "differing": imported.counts.differing,
         "skipped": [{"path": item.path, "line": item.line or None, "why": item.why} for item in imported.skipped],
     }
 
@@ -115,7 +117,9 @@ def tell_import(imported: Imported) -> None:
         say(f"skipped {where}: {item.why}")
     if len(imported.skipped) > SKIPPED_SHOWN:
         say(f"and {len(imported.skipped) - SKIPPED_SHOWN} more skipped; --json lists all")
-    came, known, repeated = imported.counts
+    came, known, repeated, differing = imported.counts
+    if differing:
+        say(f"{counted(differing, 'message')} there already with other words, which stay")
     emit(
         f"{counted(imported.sessions, 'session')}: {counted(came, 'message')} came in, {known} there already, "
         f"{counted(repeated, 'long repeat')} left out, {counted(len(imported.skipped), 'part')} skipped"

@@ -15,11 +15,15 @@ from eukhe.world.transcripts import Said
 
 
 class Counts(NamedTuple):
-    """`logged`: messages new in the chat. `known`: those that were there. `repeated`: long texts said before."""
+    """`logged`: messages new in the chat. `known`: those that were there. `repeated`: long texts said before.
+
+    `differing`: texts that were there under the same key with other words, which stay.
+    """
 
     logged: int = 0
     known: int = 0
     repeated: int = 0
+    differing: int = 0
 
 
 class Importer:
@@ -34,18 +38,31 @@ class Importer:
 
     def take(self, said: Said) -> None:
         """One message. AppendRefused where the store takes no more."""
-        logged, known, repeated = self.counts
         texts = pieces(said.kind, clean(said.text))
-        is_known = self._owner.index.id_of_key(said.key) is not None
-        if (is_known and len(texts) == 1) or self._is_in_place(said):
-            self.counts = Counts(logged, known + len(texts), repeated)
-        elif not is_known and said.exported_i is None and not said.images and self._is_repeat(texts):
-            self.counts = Counts(logged, known, repeated + 1)
+        first = self._owner.index.id_of_key(said.key)
+        if first is not None and len(texts) == 1 and not said.images:
+            record = self._owner.archive.message(first)
+            self._count(known=1, differing=record is not None and record.text != texts[0])
+        elif self._is_in_place(said):
+            self._count(known=len(texts))
+        elif first is None and said.exported_i is None and not said.images and self._is_repeat(texts):
+            self._count(repeated=1)
         else:  # of a split text a crash may have kept the first pieces alone: the store knows
-            logging = self._owner.append(Entry(said.kind, said.text, said.date, said.key, said.images))
-            self.counts = Counts(logged + logging.new, known + logging.count - logging.new, repeated)
-            self._owner.settle(logging.first + logging.count)
-            self._keep_up(logging.new)
+            self._append(Entry(said.kind, said.text, said.date, said.key, said.images))
+
+    def _append(self, entry: Entry) -> None:
+        logging = self._owner.append(entry)
+        self._owner.settle(logging.first + logging.count)
+        self._count(logging.new, logging.count - logging.new, differing=logging.differs)
+        self._since_index += logging.new
+        if self._since_index >= IMPORT_INDEX_MESSAGES:  # so that nothing here grows with the import
+            self._owner.commit_index()
+            self._unindexed.clear()
+            self._since_index = 0
+
+    def _count(self, logged: int = 0, known: int = 0, repeated: int = 0, differing: int = 0) -> None:
+        more = (logged, known, repeated, differing)
+        self.counts = Counts(*(count + new for count, new in zip(self.counts, more, strict=True)))
 
     def _is_repeat(self, texts: list[str]) -> bool:
         """Whether a text of more than 280 characters says an earlier one again, word for word."""
@@ -71,11 +88,3 @@ class Importer:
             return False
         record = self._owner.archive.message(said.exported_i)
         return record is not None and (record.kind, record.text, record.date) == (said.kind, said.text, said.date)
-
-    def _keep_up(self, new: int) -> None:
-        """Has the index take in what was logged now and then, so that nothing here grows with the import."""
-        self._since_index += new
-        if self._since_index >= IMPORT_INDEX_MESSAGES:
-            self._owner.commit_index()
-            self._unindexed.clear()
-            self._since_index = 0
