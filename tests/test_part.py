@@ -16,7 +16,6 @@ parts = st.builds(Part, st.integers(0, 20), st.integers(0, 1 << 30))
 def test_a_node_covers_what_its_halves_cover(part: Part) -> None:
     left, right = part.parent.halves
     assert part in (left, right)
-    assert part.sibling in (left, right)
     assert (left.start, left.end) == (part.parent.start, right.start)
     assert right.end == part.parent.end
     assert part.end - part.start == part.messages == 2**part.level

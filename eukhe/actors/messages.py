@@ -266,7 +266,6 @@ class Status(Msg, frozen=True):
     """How far the planner is: nodes built, bytes of the view, its lines that are not built; what failed last."""
 
     ticket: int
-    messages: int
     nodes: int
     view_bytes: int
     unsummarized: int

@@ -246,7 +246,6 @@ class Planner:
         chat = self.chat
         return Status(
             ticket,
-            messages=chat.t,
             nodes=chat.built_nodes.count,
             view_bytes=chat.view.size,
             unsummarized=len(chat.view.unbuilt),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import pykka
 
@@ -22,16 +22,6 @@ from eukhe.errors import Bug
 from eukhe.limits import BEGIN_WAIT_S, EDGE_WAIT_S, TIMERS_STALE_MAX
 
 EDGE = "edge"
-
-
-class Answer(Protocol):
-    """A message that answers a ticket."""
-
-    @property
-    def ticket(self) -> int: ...
-
-
-A = TypeVar("A", bound=Answer)
 
 
 class ThreadHost(Host, pykka.ThreadingActor):

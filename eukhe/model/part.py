@@ -33,10 +33,6 @@ class Part(NamedTuple):
         return Part(self.level + 1, self.i >> 1)
 
     @property
-    def sibling(self) -> "Part":
-        return Part(self.level, self.i ^ 1)
-
-    @property
     def halves(self) -> tuple["Part", "Part"]:
         """The two nodes it merges. Only for a level above 0."""
         assert self.level > 0, "a message has no halves"
