@@ -117,6 +117,16 @@ def test_its_files_are_for_the_user_alone(tmp_path: Path) -> None:
         os.umask(before)
 
 
+@pytest.mark.rule("7")
+def test_a_lock_whose_owner_cant_be_named_is_held_all_the_same_and_names_no_other(tmp_path: Path) -> None:
+    (tmp_path / "lock.pid").write_text("1")
+    (tmp_path / "lock.pid.new").mkdir()  # as if the disk were full
+    with ChatLock(tmp_path):
+        assert None is owner_pid(tmp_path)
+        with pytest.raises(ChatLockedError, match="owned by another process;"):
+            ChatLock(tmp_path)
+
+
 def test_a_lock_that_cant_be_opened_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(HomeError, match="the chat can't be locked, so it can't be written"):

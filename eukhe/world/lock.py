@@ -5,6 +5,7 @@ holds it. Beside it `chat/lock.pid` says whose it is, for people only: it may be
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -36,9 +37,10 @@ class ChatLock:
             ) from error
         try:
             RealDisk(chat).replace(_PID, b"%d\n" % os.getpid(), sync=False)
-        except StoreError as error:
-            self._lock.release()
-            raise HomeError(f"{error.path}: {error.reason}; make room") from error
+        except StoreError:
+            # On a full disk. The lock is what counts; that it is nobody's by name is better than another's.
+            with suppress(OSError):
+                (chat / _PID).unlink(missing_ok=True)
 
     def release(self) -> None:
         self._lock.release()
