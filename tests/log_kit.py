@@ -12,7 +12,7 @@ from store_kit import MemoryDisk
 
 from eukhe.actors.archive import Archive
 from eukhe.actors.log_files import LogFiles
-from eukhe.actors.opening import Opened, open_chat
+from eukhe.actors.opening import Opened, open_chat, saved_view
 from eukhe.actors.ports import Disk, Index
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.part import Part
@@ -139,9 +139,8 @@ def opened(disk: Disk, index: Index | None = None, *, owner: bool = True, accept
 
 def verified(disk: Disk, places: Places | None = None) -> list[Problem]:
     """All that a proof of the files finds."""
-    view = disk.read(VIEW) if disk.length(VIEW) is not None else None
     tree, main = LogFiles(disk, "tree"), LogFiles(disk, "main")
-    return list(Verification(main.files(), tree.files(), view, places).problems())
+    return list(Verification(main.files(), tree.files(), saved_view(disk), places).problems())
 
 
 def harmful(problems: Sequence[Problem]) -> list[str]:

@@ -1,11 +1,13 @@
 """Chats whose files are damaged, as a user meets them: what is said, what still works, what mends them."""
 
+import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from eukhe.limits import VIEW_BYTES_MIN
+from eukhe.world.lock import ChatLock
 from tests.chat_kit import eukhe, logs, session, talk
 
 
@@ -49,3 +51,38 @@ def test_an_index_that_leads_an_import_astray_ends_it_and_no_line_is_made_up(
     assert eukhe(home, "chat", "import", "sessions", grown).code == 0
     assert eukhe(home, "chat", "verify").code == 0
     assert b"(lost)" not in logs(home, "tree")
+
+
+# --- view.json ---
+
+
+def test_a_view_json_that_is_a_folder_stops_no_reading(home: Path) -> None:
+    before = eukhe(home, "chat", "view")
+    view = home / "chat" / "view.json"
+    view.unlink()
+    view.mkdir()
+    said = "view.json:1 (byte 0): can't be read: Is a directory; the logs give the view\n"
+    assert before._replace(err=said) == eukhe(home, "chat", "view")
+    verified = eukhe(home, "chat", "verify")
+    assert (0, said) == (verified.code, verified.err)
+
+
+@pytest.mark.rule("7")
+def test_no_one_speaks_of_view_json_while_its_owner_may_write_it(home: Path) -> None:
+    (home / "chat" / "view.json").write_text("[[0,0]]")
+    with ChatLock(home / "chat"):
+        assert (0, "") == eukhe(home, "chat", "view")[::2]
+        verified = eukhe(home, "chat", "verify")
+    assert (0, 1) == (verified.code, verified.err.count("\n"))
+    assert f"owned by pid {os.getpid()}" in verified.err
+    assert verified.err.endswith("; view.json is left out meanwhile\n")
+
+
+@pytest.mark.rule("25", "D1")
+def test_a_view_json_that_is_wrong_is_said_until_an_owner_writes_it_anew(home: Path) -> None:
+    (home / "chat" / "view.json").write_text("[[0,0]]")
+    said = "view.json:1 (byte 0): is older than the last batch: it covers 1 of 60 messages; the logs give the view\n"
+    for command in (("chat", "view"), ("chat", "verify"), ("doctor",)):
+        assert (0, said) == eukhe(home, *command)[::2]
+    for command in (("doctor",), ("chat", "verify")):
+        assert (0, "") == eukhe(home, *command)[::2]

@@ -18,11 +18,13 @@ from store_kit import MemoryDisk
 
 from eukhe.actors.opening import open_chat
 from eukhe.actors.ports import Position
+from eukhe.errors import StoreError
 from eukhe.model.fold import fold
 from eukhe.model.part import Part
 from eukhe.model.record import (
     node,
 )
+from eukhe.model.saved_view import read_view
 from eukhe.world.index import SqliteIndex
 
 # --- as it was left ---
@@ -133,17 +135,50 @@ def test_a_free_node_that_was_not_logged_is_handed_to_the_planner_at_every_start
     ],
 )
 @pytest.mark.rule("25", "D1")
-def test_a_view_json_that_is_not_the_logs_view_changes_nothing_and_is_said(view: bytes | None, words: str) -> None:
+def test_a_view_json_that_is_not_the_logs_view_is_said_and_written_anew_by_an_owner(
+    view: bytes | None, words: str
+) -> None:
     writer = grow(90)
-    del writer.disk.files[VIEW]
+    right = writer.disk.files.pop(VIEW)
     if view is not None:
         writer.disk.files[VIEW] = view
-    found = opened(writer.disk)
-    assert state_of(writer.chat) == state_of(found.chat)
-    (said,) = found.problems
+    (said,) = verified(writer.disk)
     assert (VIEW, 1) == (said.file, said.line)
     assert words in said.what
-    assert [said] == verified(writer.disk)
+    for owner in (False, True):
+        found = opened(writer.disk, owner=owner)
+        assert (state_of(writer.chat), (said,)) == (state_of(found.chat), found.problems)
+    assert read_view(right) == read_view(writer.disk.files[VIEW])
+    assert () == opened(writer.disk).problems
+
+
+@pytest.mark.rule("25", "D1")
+def test_a_view_json_that_can_not_be_read_is_as_good_as_none() -> None:
+    writer = grow(90)
+    disk = Unreadable()
+    disk.files = writer.disk.files
+    found = opened(disk, owner=False)
+    assert state_of(writer.chat) == state_of(found.chat)
+    assert ["view.json:1 (byte 0): can't be read: Is a directory; the logs give the view"] == list(
+        map(str, found.problems)
+    )
+    assert list(found.problems) == verified(disk)
+
+
+@pytest.mark.rule("25", "D1")
+def test_a_view_json_that_an_owner_saves_meanwhile_is_not_compared() -> None:
+    writer = grow(90)
+    writer.disk.files[VIEW] = b"[[9,0]]"
+    assert () == open_chat(writer.disk, SqliteIndex(None), SMALL, owner=False, alone=False).problems
+
+
+class Unreadable(MemoryDisk):
+    """A disk on which view.json is a folder."""
+
+    def read(self, path: str, offset: int = 0, length: int = -1) -> bytes:
+        if path == VIEW:
+            raise StoreError(path, 21, "Is a directory")
+        return super().read(path, offset, length)
 
 
 @pytest.mark.rule("25")

@@ -10,6 +10,7 @@ from log_kit import LATER_MAIN, LATER_TREE, MAIN, TREE, VIEW, after, grow, harmf
 from store_kit import MemoryDisk
 
 from eukhe.actors.log_files import LogFiles
+from eukhe.actors.opening import saved_view
 from eukhe.actors.ports import Place, Placed
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord, GapRecord, NodeRecord, decode_tree, encode, message, node
@@ -44,7 +45,7 @@ def test_a_sound_chat_proves_true(late: bool) -> None:
     writer, index = grow(200, late=late), SqliteIndex(None)
     opened(writer.disk, index)
     tree, main = LogFiles(writer.disk, "tree"), LogFiles(writer.disk, "main")
-    proof = Verification(main.files(), tree.files(), writer.disk.read(VIEW), index)
+    proof = Verification(main.files(), tree.files(), saved_view(writer.disk), index)
     assert [] == list(proof.problems())
     assert (200, writer.chat.built_nodes.count) == (proof.messages, proof.nodes)
     assert proof.batches > 0
@@ -264,7 +265,7 @@ def test_what_it_keeps_does_not_grow_with_the_chat() -> None:
     for count in (64, 512):
         writer = grow(count)
         tree, main = LogFiles(writer.disk, "tree"), LogFiles(writer.disk, "main")
-        proof = Verification(main.files(), tree.files(), writer.disk.read(VIEW))
+        proof = Verification(main.files(), tree.files(), saved_view(writer.disk))
         assert [] == list(proof.problems())
         kept.append(len(proof._nodes.free) + len(proof._nodes._halves))
     assert max(kept) <= 10

@@ -33,7 +33,7 @@ from eukhe.model.record import (
     VoidRecord,
     encode,
 )
-from eukhe.model.saved_view import VIEW_FILE, compare_view, read_view
+from eukhe.model.saved_view import VIEW_FILE, SavedView, compare_view, encode_view, read_view
 from eukhe.model.scan import GAP_MARK, LF, VOID_MARK, Found, Jump, Line, MainScan, Problem, accepted, missing, scan_tree
 
 Progress = Callable[[int, int], None]
@@ -62,19 +62,29 @@ def open_chat(
     limits: ChatLimits | None = None,
     *,
     owner: bool,
+    alone: bool = True,
     accept_gap: bool = False,
     progress: Progress | None = None,
 ) -> Opened:
     """Reads the chat and brings the index up to date.
 
-    `owner`: this process holds the lock, and may mend the logs. `accept_gap`: the user gives up ids that are missing.
-    StoreError where a log can't be read or written, IndexFailed where the index can't be made.
+    `owner`: this process holds the lock, and may mend the logs. `alone`: no other one writes meanwhile, so view.json
+    must agree with the logs. `accept_gap`: the user gives up ids that are missing. StoreError where a file can't be
+    read or written, IndexFailed where the index can't be made.
     """
     try:
-        return _Opening(disk, index, limits, owner, accept_gap, progress).open()
+        return _Opening(disk, index, limits, owner, alone, accept_gap, progress).open()
     except IndexFailed:
         index.clear()
-        return _Opening(disk, index, limits, owner, accept_gap, progress).open()
+        return _Opening(disk, index, limits, owner, alone, accept_gap, progress).open()
+
+
+def saved_view(disk: Disk) -> SavedView:
+    """view.json. It is not the truth, so one that can't be read is as good as none."""
+    try:
+        return SavedView(None) if disk.length(VIEW_FILE) is None else SavedView(disk.read(VIEW_FILE))
+    except StoreError as error:
+        return SavedView(None, f"can't be read: {error.reason}")
 
 
 class _Opening:
@@ -86,6 +96,7 @@ class _Opening:
         index: Index,
         limits: ChatLimits | None,
         owner: bool,
+        alone: bool,
         accept_gap: bool,
         progress: Progress | None,
     ) -> None:
@@ -93,6 +104,7 @@ class _Opening:
         self.index = index
         self.limits = limits
         self.owner = owner
+        self.alone = alone
         self.accept_gap = accept_gap
         self.progress = progress
         self.tree = LogFiles(disk, "tree")  # before main: see there
@@ -123,7 +135,8 @@ class _Opening:
         if self.owner and damage is None:
             self._mend(past, taken_over)
         self._feed()
-        self._say_of_view(chat)
+        if self.alone:
+            self._compare_view(chat, mend=self.owner and damage is None)
         # A checkpoint says that all before it is done with; what only an owner can settle, the next one must meet.
         settled = self.owner or not (past or taken_over or self.main.unended or self.tree.unended)
         whole = settled and damage is None and not folded.free
@@ -281,7 +294,7 @@ class _Opening:
 
     def _take_over(self, chat: Chat) -> tuple[Chat, BatchRecord | None]:
         """The view that another program saved, as one batch. Only of a chat that never had one."""
-        saved = read_view(self._view_json() or b"")
+        saved = read_view(saved_view(self.disk).data or b"")
         if not saved or saved[-1].end > chat.t:
             return chat, None
         merges = tuple(part for part in saved if part.level)
@@ -334,11 +347,12 @@ class _Opening:
                 harmless = isinstance(found.record, NodeRecord)
                 self._say(Problem(found.file, found.line, found.offset, words, harmless), self.tree)
 
-    def _say_of_view(self, chat: Chat) -> None:
-        wrong = compare_view(self._view_json(), chat.view.parts())
-        if wrong is not None:
-            what, harmless = wrong
-            self.problems.append(Problem(VIEW_FILE, 1, 0, what, harmless))
-
-    def _view_json(self) -> bytes | None:
-        return None if self.disk.length(VIEW_FILE) is None else self.disk.read(VIEW_FILE)
+    def _compare_view(self, chat: Chat, *, mend: bool) -> None:
+        parts = chat.view.parts()
+        wrong = compare_view(saved_view(self.disk), parts)
+        if wrong is None:
+            return
+        what, harmless = wrong
+        self.problems.append(Problem(VIEW_FILE, 1, 0, what, harmless))
+        if mend:  # else every opening would say it again
+            self.disk.replace(VIEW_FILE, encode_view(parts), sync=False)

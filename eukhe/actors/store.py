@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
-import orjson
 
 from eukhe.actors.behaviour import Effect, Persist, Replace, Tell
 from eukhe.actors.messages import (
@@ -57,9 +56,9 @@ from eukhe.model.record import (
     encode,
     node,
 )
+from eukhe.model.saved_view import VIEW_FILE, encode_view
 
 STORE, INDEX, PLANNER = "store", "index", "planner"
-VIEW_PATH = "view.json"
 
 
 class StoreStart(msgspec.Struct, frozen=True):
@@ -212,8 +211,7 @@ class Store:
                 position = _end(rows[checkpoint.lines_before - 1])
             batch = len(nodes) < len(lines)
         if self._view is not None and (batch or self._syncing or not self._appends):
-            data = orjson.dumps([tuple(part) for part in self._view], option=orjson.OPT_APPEND_NEWLINE)
-            effects.append(Replace(VIEW_PATH, data, sync=False))
+            effects.append(Replace(VIEW_FILE, encode_view(self._view), sync=False))
             self._view = None
         if checkpoint is not None:
             order = checkpoint.order

@@ -7,17 +7,18 @@ from pathlib import Path
 import click
 
 from eukhe.actors.log_files import LogFiles
+from eukhe.actors.opening import saved_view
 from eukhe.cli.command import Command, Given
 from eukhe.cli.output import emit, emit_json, say
 from eukhe.cli.progress import progress
 from eukhe.cli.reading import INDEX_FILE, find
-from eukhe.errors import IndexFailed
+from eukhe.errors import ChatLockedError, HomeError, IndexFailed
 from eukhe.limits import EXIT_FAILED
-from eukhe.model.saved_view import VIEW_FILE
 from eukhe.model.scan import Problem, Read
 from eukhe.model.verify import Files, Verification
 from eukhe.world.disk import RealDisk
 from eukhe.world.index import SqliteIndex
+from eukhe.world.lock import ChatLock
 
 JSON_KEYS = {
     "ok": "whether the chat is as it should be",
@@ -40,14 +41,15 @@ def command(given: Given, as_json: bool) -> None:
     """
     folder = find(given)
     with ExitStack() as stack:
+        alone = _lock(folder, stack)
         index = _index(folder, stack)  # before the logs: an owner may write on meanwhile
         disk = stack.enter_context(closing(RealDisk(folder)))
         tree, main = LogFiles(disk, "tree"), LogFiles(disk, "main")
-        view = disk.read(VIEW_FILE) if disk.length(VIEW_FILE) is not None else None
+        saved = saved_view(disk) if alone else None
         # The tree is read twice: what a later line voids has to be known before.
         total = sum(disk.length(path) or 0 for path, _ in [*tree.files(), *tree.files(), *main.files()])
         bar = stack.enter_context(progress("reading", total, in_bytes=True))
-        verification = Verification(_counted(main, bar.advance), _counted(tree, bar.advance), view, index)
+        verification = Verification(_counted(main, bar.advance), _counted(tree, bar.advance), saved, index)
         problems = [problem for problem in verification.problems() if _told(problem)]
     if as_json:
         rows = [{"file": p.file, "line": p.line, "offset": p.offset, "what": p.what} for p in problems]
@@ -70,6 +72,16 @@ def _told(problem: Problem) -> bool:
     return not problem.harmless
 
 
+def _lock(folder: Path, stack: ExitStack) -> bool:
+    """Takes the lock for as long as the proof takes, and says so where it can't be had."""
+    try:
+        stack.enter_context(ChatLock(folder))
+    except (ChatLockedError, HomeError) as error:
+        say(f"{error}; view.json is left out meanwhile")
+        return False
+    return True
+
+
 def _index(folder: Path, stack: ExitStack) -> SqliteIndex | None:
     path = folder / INDEX_FILE
     if not path.exists():
@@ -78,7 +90,7 @@ def _index(folder: Path, stack: ExitStack) -> SqliteIndex | None:
     try:
         return stack.enter_context(closing(SqliteIndex(path, read_only=True)))
     except IndexFailed as error:
-        say(f"{error}; it is made anew when the chat is read")
+        say(f"{error.path}: {error.why}; it is made anew when the chat is read")
         return None
 
 

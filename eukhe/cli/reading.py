@@ -5,7 +5,7 @@ not know yet is read from the logs, for this command alone.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,24 +71,32 @@ def reading(given: Given) -> Iterator[Memory]:
     with ExitStack() as stack:
         disk = stack.enter_context(closing(RealDisk(folder)))
         with ExitStack() as mending:
-            index, owner = _index(folder, mending)
-            stack.enter_context(closing(index))
+            alone, owner = _lock(folder, mending)
+            index = stack.enter_context(closing(_index(folder, mend=alone)))
             if index.said:
                 say(index.said)
             with logs_progress() as read:
-                opened = open_chat(disk, index, limits, owner=False, progress=read)
+                opened = open_chat(disk, index, limits, owner=False, alone=alone, progress=read)
         yield Memory(folder, opened, Archive(disk, index), owner)
 
 
-def _index(folder: Path, mending: ExitStack) -> tuple[SqliteIndex | ReaderIndex, int | None]:
-    """The index, with the lock where it may be mended, and the process that owns the chat."""
+def _lock(folder: Path, stack: ExitStack) -> tuple[bool, int | None]:
+    """Takes the lock where it can be had; whether it could, and the process that owns the chat."""
     try:
-        mending.enter_context(ChatLock(folder))
-        return SqliteIndex(folder / INDEX_FILE), None
+        stack.enter_context(ChatLock(folder))
     except ChatLockedError:
-        return ReaderIndex(folder / INDEX_FILE), owner_pid(folder)
-    except (HomeError, IndexFailed):
-        return ReaderIndex(folder / INDEX_FILE), None
+        return False, owner_pid(folder)
+    except HomeError:
+        return False, None
+    return True, None
+
+
+def _index(folder: Path, *, mend: bool) -> SqliteIndex | ReaderIndex:
+    """The index, to be mended or only to be read."""
+    if mend:
+        with suppress(IndexFailed):  # a home that may not be written
+            return SqliteIndex(folder / INDEX_FILE)
+    return ReaderIndex(folder / INDEX_FILE)
 
 
 def tell_problems(opened: Opened) -> None:

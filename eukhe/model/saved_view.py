@@ -3,12 +3,27 @@
 It is not the truth (D1): the logs' batches give the view, and where the two differ, the logs are right.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import orjson
 
 from eukhe.limits import NODE_BITS_MAX
 from eukhe.model.part import Part
 
 VIEW_FILE = "view.json"
+
+
+class SavedView(NamedTuple):
+    """What the file holds; None, and why, where there is nothing to be read."""
+
+    data: bytes | None
+    why: str = "is missing"
+
+
+def encode_view(view: Sequence[Part]) -> bytes:
+    """The file for a view."""
+    return orjson.dumps([tuple(part) for part in view], option=orjson.OPT_APPEND_NEWLINE)
 
 
 def read_view(data: bytes) -> tuple[Part, ...] | None:
@@ -34,19 +49,19 @@ def read_view(data: bytes) -> tuple[Part, ...] | None:
     return tuple(parts)
 
 
-def compare_view(data: bytes | None, view: list[Part]) -> tuple[str, bool] | None:
+def compare_view(saved: SavedView, view: list[Part]) -> tuple[str, bool] | None:
     """What is wrong with it beside the logs' view, and whether that is harmless; None where nothing is.
 
     To be behind by messages is normal, since it is saved after them.
     """
-    if data is None:
-        return ("is missing; the logs give the view", True) if view else None
-    saved = read_view(data)
-    if saved is None:
+    if saved.data is None:
+        return (f"{saved.why}; the logs give the view", True) if view else None
+    parts = read_view(saved.data)
+    if parts is None:
         return "is no view; the logs give it", False
-    if saved == tuple(view[: len(saved)]):
+    if parts == tuple(view[: len(parts)]):
         return None
-    covered, t = (lines[-1].end if lines else 0 for lines in (saved, view))
+    covered, t = (lines[-1].end if lines else 0 for lines in (parts, view))
     if covered > t:
         return f"covers {covered} messages where the logs have {t}: of another chat, or newer than the logs", False
     if covered == t:

@@ -13,7 +13,7 @@ import msgspec
 from eukhe.limits import INDEX_PROBLEMS_SHOWN, NODE_BYTES_MAX
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord, GapRecord, MainRecord, MessageRecord, NodeRecord, TreeRecord, VoidRecord
-from eukhe.model.saved_view import VIEW_FILE, compare_view
+from eukhe.model.saved_view import VIEW_FILE, SavedView, compare_view
 from eukhe.model.scan import (
     GAP_MARK,
     VOID_MARK,
@@ -56,12 +56,15 @@ class Places(Protocol):
 
 
 class Verification:
-    """One proof. `messages`, `nodes`, `batches`: how many were read. `view`: what the batch lines give."""
+    """One proof. `messages`, `nodes`, `batches`: how many were read. `view`: what the batch lines give.
 
-    def __init__(self, main: Files, tree: Files, view_json: bytes | None, places: Places | None = None) -> None:
+    `saved`: view.json; None where it is left out, since an owner writes on meanwhile.
+    """
+
+    def __init__(self, main: Files, tree: Files, saved: SavedView | None, places: Places | None = None) -> None:
         self._main = main
         self._tree = tree
-        self._view_json = view_json
+        self._saved = saved
         self._places = places
         self._indexed = places.counts() if places else (0, 0)
         self._found: list[Problem] = []
@@ -207,7 +210,7 @@ class Verification:
     # --- what is made of the logs ---
 
     def _saved_view(self) -> None:
-        if wrong := compare_view(self._view_json, self.view):
+        if self._saved is not None and (wrong := compare_view(self._saved, self.view)):
             what, harmless = wrong
             self._found.append(Problem(VIEW_FILE, 1, 0, what, harmless))
 
