@@ -86,3 +86,36 @@ def test_a_view_json_that_is_wrong_is_said_until_an_owner_writes_it_anew(home: P
         assert (0, said) == eukhe(home, *command)[::2]
     for command in (("doctor",), ("chat", "verify")):
         assert (0, "") == eukhe(home, *command)[::2]
+
+
+# --- the log ---
+
+
+def broken(line: bytes, with_what: bytes) -> bytes:
+    """A line whose text is overwritten, as long as it was."""
+    head, mark, _ = line.partition(b'"text":"')
+    return (head + mark + with_what * len(line))[: len(line) - 1] + b"\n"
+
+
+@pytest.mark.parametrize("with_what", [b"\0", b"\xff"])
+@pytest.mark.rule("2", "6")
+def test_a_line_that_was_overwritten_is_found_by_doctor_and_closes_the_chat_until_it_is_given_up(
+    home: Path, tmp_path: Path, with_what: bytes
+) -> None:
+    (log,) = (home / "chat" / "main").glob("*.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[30] = broken(lines[30], with_what)
+    log.write_bytes(b"".join(lines))
+    doctor = eukhe(home, "doctor")
+    assert (1, "the chat can be read and not written: message 30 is missing") == (
+        doctor.code,
+        doctor.out.splitlines()[0],
+    )
+    assert f"main/{log.name}:31 (byte {sum(map(len, lines[:30]))}): " in doctor.err
+    grown = session(tmp_path / "talk.jsonl", talk(1, 60), start=60)
+    assert "message 30 is missing" in eukhe(home, "chat", "import", "sessions", grown).err
+    assert eukhe(home, "chat", "view").code == 0
+    assert eukhe(home, "doctor", "--accept-gap").code == 0
+    assert eukhe(home, "chat", "zoom", "30").out == "(lost)\n"
+    assert eukhe(home, "chat", "import", "sessions", grown).code == 0
+    assert eukhe(home, "chat", "verify").code == 0

@@ -22,12 +22,15 @@ from eukhe.world.lock import ChatLock
 def command(given: Given, accept_gap: bool) -> None:
     """Open the chat as its owner would, mend what may be mended, and say what is wrong.
 
-    A torn last line is ended; nodes of messages that were torn off are voided. Where messages are missing in the
-    middle, the chat can only be read until you accept the gap; they then read `(lost)`. Nothing is ever deleted.
+    The logs are read from their beginning, and the index is made anew. A torn last line is ended; nodes of messages
+    that were torn off are voided. Where messages are missing in the middle, the chat can only be read until you accept
+    the gap; they then read `(lost)`. Nothing is ever deleted.
     """
     folder = find(given)
     limits = settings_of(given).chat_limits()
     with ChatLock(folder), closing(RealDisk(folder)) as disk, closing(SqliteIndex(folder / INDEX_FILE)) as index:
+        # From the beginning: damage that leaves a file as long as it was is found only so.
+        index.clear()
         with logs_progress() as read:
             opened = open_chat(disk, index, limits, owner=True, accept_gap=accept_gap, progress=read)
         tell_problems(opened)
