@@ -93,6 +93,15 @@ def test_the_compaction_view_keeps_its_own_limits_and_starts_anew_where_a_batch_
     assert [Part(2, 0), *(Part(0, i) for i in range(4, 8))] == chat.view.parts() == chat.compaction_view.parts()
 
 
+@pytest.mark.rule("33")
+@pytest.mark.parametrize(("ceiling", "lines"), [(4 * PLACEHOLDER_BYTES, 4), (4 * PLACEHOLDER_BYTES - 1, 3)])
+def test_the_compaction_view_is_merged_past_its_ceiling_and_not_at_it(ceiling: int, lines: int) -> None:
+    chat = chat_of(3, ChatLimits(compaction_ceiling=ceiling, compaction_floor=0))
+    build(chat, (1, 0))
+    chat.message()
+    assert lines == len(chat.compaction_view.lines)
+
+
 # --- free nodes ---
 
 

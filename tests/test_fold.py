@@ -4,15 +4,17 @@ Logs as a fold reads them: messages by their bytes, then nodes and batches in th
 """
 
 from collections.abc import Iterable
+from itertools import repeat
 
 import pytest
 
 from eukhe.limits import LOST_BYTES, PLACEHOLDER_BYTES
 from eukhe.model.chat import Chat, ChatLimits
-from eukhe.model.fold import Folded, Merges, NodeSize, checkpoint, fold
+from eukhe.model.fold import Folded, Merges, NodeSize, _Reading, checkpoint, fold
 from eukhe.model.part import Part
 
 NO_FREE = ChatLimits(node=0)
+SMALL_VIEW = ChatLimits(ceiling=4_000, floor=2_000)
 BIG = 600  # a message that is not its own node
 
 
@@ -192,6 +194,23 @@ def test_a_view_taken_over_as_merges_leaves_no_size_of_the_nodes_between() -> No
     assert [(9, 0), (8, 2), (8, 3)] == view(found.chat)
     assert {(9, 0), (8, 2), (8, 3), (9, 1), (10, 0)} == set(found.chat.sizes)
     assert () == found.problems
+
+
+@pytest.mark.rule("42")
+def test_a_long_log_leaves_no_more_behind_than_the_chat_that_wrote_it() -> None:
+    live, tree = Chat(SMALL_VIEW), []
+    for _ in range(3_000):
+        step = live.logged(20)
+        if step.batch is not None:
+            tree.append(Merges(step.batch, live.shrinking, live.t))
+        tree += [NodeSize(part, live.sizes[part]) for part in step.free]
+    reading = _Reading(Chat(SMALL_VIEW), repeat(20, live.t))
+    for record in tree:
+        said = reading.node(record) if isinstance(record, NodeSize) else reading.batch(record)
+        assert [] == said
+        assert len(reading.small) <= 1  # messages whose own lines have not come yet
+    assert live.sizes == reading.chat.sizes
+    assert len(live.sizes) <= 2 * len(live.view.lines)
 
 
 def test_messages_are_read_only_as_far_as_the_tree_log_needs_them() -> None:

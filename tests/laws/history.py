@@ -249,7 +249,9 @@ def damaged(draw: st.DrawFn) -> Owner:
     for code in draw(st.lists(st.integers(0, 8 * 4096 - 1), max_size=16)):
         number = code // 8
         at = number % (len(tree) + 1)
-        stray = Part(number % 6, number // 6 % 24)
+        logged = sorted(record.part for record in tree if isinstance(record, NodeSize))
+        stray = _one(logged, number // 2) if number % 2 else None
+        stray = stray or Part(number % 6, number // 6 % 24)
         match code % 8:
             case 0 | 1 | 2 | 3:
                 del tree[at : at + 1]

@@ -23,3 +23,4 @@ def test_every_merged_line_read_from_a_damaged_log_has_its_text(owner: Owner) ->
     assert summarized(lines, texts)
     assert bytes_of(lines, texts) == folded.chat.view.size
     assert sorted(texts) == [part for part in nodes(folded.chat.t) if folded.chat.built_nodes.has(*part)]
+    assert len(texts) == folded.chat.built_nodes.count
