@@ -73,7 +73,7 @@ PROBLEMS_MAX: Final = 100  # kept of one opening; the others are counted
 
 # The index
 INDEX_PROBLEMS_SHOWN: Final = 3  # wrong places of the index that a verification lists one by one
-INDEX_VERSION: Final = 1
+INDEX_VERSION: Final = 2
 INDEX_BUSY_S: Final = 5.0  # how long a connection waits for another's write
 INDEX_CACHE_KIB: Final = 65_536
 INDEX_WAL_PAGES: Final = 4_096

@@ -2,10 +2,14 @@
 
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from eukhe.cli.command import Command
+from eukhe.cli.output import emit
+from eukhe.errors import IndexFailed
 from eukhe.limits import VIEW_BYTES_MIN
 from eukhe.world.lock import ChatLock
 from tests.chat_kit import eukhe, logs, session, talk
@@ -51,6 +55,123 @@ def test_an_index_that_leads_an_import_astray_ends_it_and_no_line_is_made_up(
     assert eukhe(home, "chat", "import", "sessions", grown).code == 0
     assert eukhe(home, "chat", "verify").code == 0
     assert b"(lost)" not in logs(home, "tree")
+
+
+def overwrite_page(home: Path, table: str) -> None:
+    """The root of a table is noise, as if its block of the disk had gone bad."""
+    path = home / "chat" / "index.db"
+    index = sqlite3.connect(path)
+    (root,) = index.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    (page,) = index.execute("PRAGMA page_size").fetchone()
+    index.close()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * page)
+        file.write(b"\x5a" * page)
+
+
+def overwrite_nodes(home: Path) -> None:
+    overwrite_page(home, "nodes")
+
+
+def overwrite_messages(home: Path) -> None:
+    overwrite_page(home, "messages")
+
+
+def overwrite_keys(home: Path) -> None:
+    overwrite_page(home, "keys")
+
+
+def overwrite_checkpoint(home: Path) -> None:
+    change_index(home, "UPDATE checkpoint SET state = replace(state, '9', '8')")
+
+
+def name_another_file(home: Path) -> None:
+    change_index(home, "UPDATE nodes SET file = 99")
+    change_index(home, "UPDATE messages SET file = 99 WHERE i < 50")
+
+
+def lose_rows(home: Path) -> None:
+    change_index(home, "DELETE FROM nodes WHERE key > 2")
+    change_index(home, "DELETE FROM messages WHERE i < 50")
+
+
+def lead_past_the_end(home: Path) -> None:
+    change_index(home, f"UPDATE nodes SET length = {1 << 60}")
+    change_index(home, "UPDATE messages SET offset = -1 WHERE i < 50")
+
+
+def hold_other_types(home: Path) -> None:
+    change_index(home, "UPDATE nodes SET offset = 'here'")
+    change_index(home, "UPDATE messages SET length = NULL WHERE i < 50")
+
+
+SPOILS = [
+    overwrite_nodes,
+    overwrite_messages,
+    overwrite_keys,
+    overwrite_checkpoint,
+    name_another_file,
+    lose_rows,
+    lead_past_the_end,
+    hold_other_types,
+]
+ASKED = (("chat", "view"), ("chat", "zoom", "30"), ("chat", "date", "31"), ("chat", "status"))
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+@pytest.mark.rule("D1")
+def test_a_bad_index_is_thrown_away_and_the_answers_stay_the_same(
+    home: Path, tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    before = [eukhe(home, *command) for command in ASKED]
+    spoil(home)
+    after = [eukhe(home, *command) for command in ASKED]
+    assert [(0, ran.out) for ran in before] == [ran[:2] for ran in after]
+    said = [line for ran in after for line in ran.err.splitlines()]
+    assert len(said) <= 1
+    assert all("index.db" in line and line.endswith("; it is made anew from the logs") for line in said)
+    spoil(home)
+    again = eukhe(home, "chat", "import", "sessions", tmp_path / "talk.jsonl", "--json")
+    assert (0, 0) == (again.code, again.json["messages"])
+    assert eukhe(home, "doctor").code == 0
+    assert (0, "") == eukhe(home, "chat", "verify")[::2]
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_a_command_is_run_once_more_only_where_it_has_not_printed_yet(home: Path, printed: bool) -> None:
+    runs = []
+
+    def astray() -> None:
+        runs.append(1)
+        if printed:
+            emit("a result")
+        raise IndexFailed("index.db", "leads astray")
+
+    with pytest.raises(IndexFailed):
+        Command("astray", callback=astray).main(["--home", str(home)], standalone_mode=False)
+    assert (1 if printed else 2) == len(runs)
+    assert printed == (home / "chat" / "index.db").exists()
+
+
+@pytest.mark.rule("7", "D1")
+def test_while_another_process_owns_the_chat_a_bad_index_is_left_and_the_logs_are_read(home: Path) -> None:
+    before = eukhe(home, "chat", "view")
+    name_another_file(home)
+    bad = (home / "chat" / "index.db").read_bytes()
+    with ChatLock(home / "chat"):
+        after = eukhe(home, "chat", "view")
+        assert bad == (home / "chat" / "index.db").read_bytes()
+    assert (0, before.out, 1) == (*after[:2], after.err.count("\n"))
+    assert f"owned by pid {os.getpid()}" in after.err
+
+
+def test_a_proof_names_what_the_index_can_not_say_and_goes_on(home: Path) -> None:
+    name_another_file(home)
+    verified = eukhe(home, "chat", "verify", "--json")
+    assert (1, 60, 116) == (verified.code, verified.json["messages"], verified.json["nodes"])
+    said = [problem["what"] for problem in verified.json["problems"]]
+    assert "index.db can't say where message 0 is: a row names a file 99 that is not there" in said
+    assert "disagrees with the logs in 163 more places" == said[-1]
 
 
 # --- view.json ---

@@ -19,17 +19,20 @@ from eukhe.model.record import (
     decode_main,
     decode_tree,
 )
+from eukhe.model.verify import INDEX_FILE
 
 
 class Archive:
     """Implements `Reader`. `add` names records that are on disk and that the index does not know yet.
 
-    IndexFailed where the index leads astray; StoreError where a log can't be read.
+    `whole`: how many messages the index is known to have a place for, a lost one's too. IndexFailed where the index
+    leads astray; StoreError where a log can't be read.
     """
 
-    def __init__(self, disk: Disk, index: Index) -> None:
+    def __init__(self, disk: Disk, index: Index, whole: int = 0) -> None:
         self._disk = disk
         self._index = index
+        self._whole = whole
         self._messages: dict[int, Place] = {}
         self._nodes: dict[Part, Place | None] = {}
         self._gaps: dict[range, Place] = {}
@@ -59,7 +62,7 @@ class Archive:
         if place is None:
             return None
         try:
-            record = decode_tree(self._bytes(place))
+            record = decode_tree(self._bytes(place, f"node {part.name}"))
         except RecordError as error:
             raise _astray(place, f"node {part.name}: {error}") from error
         if not isinstance(record, NodeRecord) or record.part != part:
@@ -90,9 +93,11 @@ class Archive:
         """A message's record, the gap's that a lost one is in, None where neither is there."""
         place = self._messages.get(i) or self._index.message_place(i) or self._gap(i)
         if place is None:
+            if 0 <= i < self._whole:
+                raise IndexFailed(INDEX_FILE, f"does not have message {i}")
             return None
         try:
-            record = decode_main(self._bytes(place))
+            record = decode_main(self._bytes(place, f"message {i}"))
         except RecordError as error:
             raise _astray(place, f"message {i}: {error}") from error
         fits = record.i == i if isinstance(record, MessageRecord) else record.first <= i < record.end
@@ -107,9 +112,12 @@ class Archive:
     def _gap(self, i: int) -> Place | None:
         return next((place for gap, place in self._gaps.items() if i in gap), None)
 
-    def _bytes(self, place: Place) -> bytes:
+    def _bytes(self, place: Place, what: str) -> bytes:
+        # Before it is read: what leads astray may ask for as many bytes as there are numbers.
+        if place.offset + place.length > (self._disk.length(place.path) or 0):
+            raise _astray(place, what)
         return self._disk.read(place.path, place.offset, place.length)
 
 
 def _astray(place: Place, what: str) -> IndexFailed:
-    return IndexFailed("index.db", f"leads to {place.path}, byte {place.offset}, which is not {what}")
+    return IndexFailed(INDEX_FILE, f"leads to {place.path}, byte {place.offset}, which is not {what}")

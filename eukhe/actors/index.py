@@ -31,6 +31,7 @@ from eukhe.actors.messages import (
 from eukhe.actors.ports import Checkpoint, Disk, Index, Placed, Position
 from eukhe.errors import Bug, IndexFailed
 from eukhe.limits import INDEX_COMMIT_ROWS, INDEX_COMMIT_S
+from eukhe.model.verify import INDEX_FILE
 
 NAME = "index"
 _TIMER = "commit"
@@ -112,7 +113,7 @@ class IndexActor:
         try:
             texts = self._archive.source(order.part)
             if texts is None:
-                raise IndexFailed("index.db", f"does not have what {order.part.name} is made of")
+                raise IndexFailed(INDEX_FILE, f"does not have what {order.part.name} is made of")
         except IndexFailed as error:
             self._lost = True  # before the next start: it holds nothing, and must not look as if it held all
             self._index.clear()

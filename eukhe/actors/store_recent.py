@@ -14,6 +14,7 @@ from eukhe.errors import IndexFailed
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import MessageRecord, NodeRecord
+from eukhe.model.verify import INDEX_FILE
 
 T = TypeVar("T")
 
@@ -80,7 +81,7 @@ class Recent:
 def _there(part: Part, found: T | None) -> T:
     """What is made up in its stead would stay in the log for ever."""
     if found is None:
-        raise IndexFailed("index.db", f"does not have {part.name}")
+        raise IndexFailed(INDEX_FILE, f"does not have {part.name}")
     return found
 
 

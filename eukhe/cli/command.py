@@ -20,6 +20,8 @@ from typing import Any
 import click
 
 from eukhe.cli.commands import COMMANDS, GROUPS
+from eukhe.cli.output import results
+from eukhe.errors import IndexFailed
 
 HOME_VARIABLE = "EUKHE_HOME"
 
@@ -30,6 +32,7 @@ class Given:
 
     home_given: str | None = None
     flags: dict[str, str] = field(default_factory=dict)
+    index_is_bad: bool = False  # and can't be made anew: whoever reads does without it
 
     @property
     def home(self) -> Path:
@@ -64,6 +67,19 @@ class Command(click.Command):
         if self.json_keys:
             self.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print JSON; see docs/cli.md."))
         self.params.append(home_option())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs it; where the index turns out to be bad before anything was printed, once more without that index."""
+        before = results()
+        try:
+            return super().invoke(ctx)
+        except IndexFailed as error:
+            if results() > before:
+                raise
+            from eukhe.cli.reading import set_index_aside
+
+            set_index_aside(ctx.ensure_object(Given), error)
+        return super().invoke(ctx)
 
 
 class Group(click.Group):

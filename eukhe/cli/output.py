@@ -31,6 +31,7 @@ _HALF_NEWLINE = re.compile("[\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+_results = 0
 
 
 def printable(text: str) -> str:
@@ -110,8 +111,15 @@ def say(text: str) -> None:
     click.echo(one_line(text), err=True)
 
 
+def results() -> int:
+    """How many results this process has begun to print."""
+    return _results
+
+
 def _write(data: bytes) -> None:
     """To stdout, at once."""
+    global _results
+    _results += 1
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)

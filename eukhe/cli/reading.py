@@ -18,13 +18,13 @@ from eukhe.cli.progress import logs_progress
 from eukhe.errors import ChatLockedError, HomeError, IndexFailed, NotFoundError
 from eukhe.model.chat import Chat
 from eukhe.model.part import Part
+from eukhe.model.verify import INDEX_FILE as INDEX_FILE
 from eukhe.world.disk import RealDisk
 from eukhe.world.home import find_chat
 from eukhe.world.index import SqliteIndex
+from eukhe.world.index_file import remove_index
 from eukhe.world.index_reader import ReaderIndex
 from eukhe.world.lock import ChatLock, owner_pid
-
-INDEX_FILE = "index.db"
 
 
 class Memory(NamedTuple):
@@ -47,11 +47,16 @@ class Memory(NamedTuple):
             return None
 
     def text(self, part: Part) -> str | None:
-        """A node's line; None where it is not built. A free node may be built and not yet logged."""
+        """A node's line; None where it is not built. A free node may be built and not yet logged.
+
+        IndexFailed where the index does not have one that is built.
+        """
         text = self.archive.node_text(part)
         if text is None and part in self.opened.free:
             sources = (self.text(half) for half in part.halves) if part.level else self.archive.source(part)
             text = "\n".join(source for source in sources or () if source is not None)
+        if text is None and self.chat.built_nodes.has(*part):
+            raise IndexFailed(INDEX_FILE, f"does not have node {part.name}")
         return text
 
 
@@ -72,12 +77,14 @@ def reading(given: Given) -> Iterator[Memory]:
         disk = stack.enter_context(closing(RealDisk(folder)))
         with ExitStack() as mending:
             alone, owner = _lock(folder, mending)
-            index = stack.enter_context(closing(_index(folder, mend=alone)))
+            index = stack.enter_context(closing(_index(given, folder, mend=alone)))
             if index.said:
                 say(index.said)
             with logs_progress() as read:
                 opened = open_chat(disk, index, limits, owner=False, alone=alone, progress=read)
-        yield Memory(folder, opened, Archive(disk, index), owner)
+        # Where ids are missing no one can say whether it is the index or the log that does not have a message.
+        archive = Archive(disk, index, opened.chat.t if opened.damage is None else 0)
+        yield Memory(folder, opened, archive, owner)
 
 
 def _lock(folder: Path, stack: ExitStack) -> tuple[bool, int | None]:
@@ -91,12 +98,30 @@ def _lock(folder: Path, stack: ExitStack) -> tuple[bool, int | None]:
     return True, None
 
 
-def _index(folder: Path, *, mend: bool) -> SqliteIndex | ReaderIndex:
+def _index(given: Given, folder: Path, *, mend: bool) -> SqliteIndex | ReaderIndex:
     """The index, to be mended or only to be read."""
     if mend:
         with suppress(IndexFailed):  # a home that may not be written
             return SqliteIndex(folder / INDEX_FILE)
-    return ReaderIndex(folder / INDEX_FILE)
+    index = ReaderIndex(folder / INDEX_FILE)
+    if given.index_is_bad:
+        index.clear()
+    return index
+
+
+def set_index_aside(given: Given, error: IndexFailed) -> None:
+    """Throws a bad index away, so that the command can be run once more, and says so.
+
+    Where the chat can't be locked, as while another process owns it, the file stays and is not looked into.
+    """
+    folder = find(given)
+    try:
+        with ChatLock(folder):
+            remove_index(folder / INDEX_FILE)
+        say(f"{error.path}: {error.why}; it is made anew from the logs")
+    except (ChatLockedError, HomeError) as locked:
+        given.index_is_bad = True
+        say(f"{error.path}: {error.why}; the logs are read instead, since it can't be made anew: {locked}")
 
 
 def tell_problems(opened: Opened) -> None:

@@ -5,11 +5,12 @@ each node's halves before it, its limit, free nodes exact, the batch lines done 
 the index. Main is read as far as the tree asks, so memory is that of what is unfinished, not of the chat.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
+from eukhe.errors import IndexFailed
 from eukhe.limits import INDEX_PROBLEMS_SHOWN, NODE_BYTES_MAX
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord, GapRecord, MainRecord, MessageRecord, NodeRecord, TreeRecord, VoidRecord
@@ -34,6 +35,7 @@ Files = Sequence[tuple[str, Read]]
 """A log's files, oldest first, each with what reads it."""
 
 INDEX_FILE = "index.db"
+K = TypeVar("K", int, Part)
 
 
 class Where(Protocol):
@@ -136,7 +138,7 @@ class Verification:
         if wrong := self._nodes.add(record):
             self._say(found, wrong)
         if self.nodes < self._indexed[1] and self._places is not None:
-            self._index_place(found, self._places.node_place(part), f"node {part.name}")
+            self._index_place(found, self._places.node_place, part, f"node {part.name}")
         self.nodes += 1
 
     def _batch(self, found: Found[TreeRecord], record: BatchRecord) -> None:
@@ -192,7 +194,7 @@ class Verification:
         if record.size <= NODE_BYTES_MAX:
             self._nodes.free[record.i] = own
         if record.i < self._indexed[0] and self._places is not None:
-            self._index_place(found, self._places.message_place(record.i), f"message {record.i}")
+            self._index_place(found, self._places.message_place, record.i, f"message {record.i}")
 
     def _lost(self, count: int) -> Iterator[bool]:
         """Lost messages may have a line all the same, made while they were there."""
@@ -214,20 +216,27 @@ class Verification:
             what, harmless = wrong
             self._found.append(Problem(VIEW_FILE, 1, 0, what, harmless))
 
-    def _index_place(self, found: Found[TreeRecord] | Found[MainRecord], place: Where | None, what: str) -> None:
-        if place is not None and (place.path, place.offset, place.length) == (
-            found.file,
-            found.offset,
-            found.length,
-        ):
-            return
-        self._astray += 1
-        if self._astray > INDEX_PROBLEMS_SHOWN:
+    def _index_place(
+        self,
+        found: Found[TreeRecord] | Found[MainRecord],
+        place_of: Callable[[K], Where | None],
+        key: K,
+        what: str,
+    ) -> None:
+        try:
+            place = place_of(key)
+        except IndexFailed as error:
+            self._index_says(found, f"can't say where {what} is: {error.why}")
             return
         if place is None:
-            self._say(found, f"{INDEX_FILE} does not have {what}")
-        else:
-            self._say(found, f"{INDEX_FILE} has {what} at {place.path}, byte {place.offset}, {place.length} bytes")
+            self._index_says(found, f"does not have {what}")
+        elif (place.path, place.offset, place.length) != (found.file, found.offset, found.length):
+            self._index_says(found, f"has {what} at {place.path}, byte {place.offset}, {place.length} bytes")
+
+    def _index_says(self, found: Found[TreeRecord] | Found[MainRecord], wrong: str) -> None:
+        self._astray += 1
+        if self._astray <= INDEX_PROBLEMS_SHOWN:
+            self._say(found, f"{INDEX_FILE} {wrong}")
 
     def _index_counts(self) -> None:
         if (more := self._astray - INDEX_PROBLEMS_SHOWN) > 0:

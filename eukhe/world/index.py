@@ -11,56 +11,32 @@ share them do not come up. Full text keeps no second copy of the texts (contentl
 One object a user: the store, the index actor and each reader open their own. Each is guarded by a lock.
 """
 
-import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
 from typing import Any
-from urllib.parse import quote
+from zlib import crc32
 
 from eukhe.actors.ports import Checkpoint, Place, Placed, Position
 from eukhe.errors import IndexFailed
 from eukhe.limits import (
-    FILE_MODE,
-    INDEX_BUSY_S,
-    INDEX_CACHE_KIB,
     INDEX_DIGEST_BYTES,
     INDEX_FEED_ROWS,
     INDEX_RANKED_MAX,
-    INDEX_VERSION,
-    INDEX_WAL_PAGES,
     REPEAT_CHARS_MIN,
     SEARCH_WORDS_MAX,
 )
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, MessageRecord, NodeRecord, VoidRecord
+from eukhe.world.index_file import MADE_ANEW, open_index, open_to_read, remove_index
 
-_SCHEMA = """
-CREATE TABLE files(n INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
-CREATE TABLE messages(i INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, length INTEGER, date_s INTEGER);
-CREATE TABLE gaps(first INTEGER, end INTEGER, file INTEGER, offset INTEGER, length INTEGER, PRIMARY KEY(first, end));
-CREATE TABLE nodes(key INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, length INTEGER);
-CREATE TABLE keys(digest BLOB PRIMARY KEY, i INTEGER) WITHOUT ROWID;
-CREATE TABLE texts(digest BLOB PRIMARY KEY, i INTEGER) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize="unicode61 remove_diacritics 2");
-CREATE TABLE counted(one INTEGER PRIMARY KEY CHECK(one = 1), nodes INTEGER);
-CREATE TABLE checkpoint(
-    one INTEGER PRIMARY KEY CHECK(one = 1), state BLOB,
-    main_path TEXT, main_offset INTEGER, main_crc INTEGER, tree_path TEXT, tree_offset INTEGER, tree_crc INTEGER
-);
-"""
-_SIDE_FILES = ("", "-wal", "-shm", "-journal")
-_TEMPORARY = ""  # SQLite's name for a database that is gone when it is closed
-_APPLICATION = int.from_bytes(b"eukh")
-_OURS = (_APPLICATION, INDEX_VERSION)
-_MADE_ANEW = "it is made anew from the logs"
-_PRIMARY_CODE = 0xFF  # number: SQLite's own, the part of an extended error code that is the code
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_LOG = re.compile(r"(main|tree)/[^/\0]+\.jsonl")
 
 
 class SqliteIndex:
@@ -81,15 +57,15 @@ class SqliteIndex:
         self._failed = ""
         if read_only:
             assert path is not None
-            self._db, self.said = _open_to_read(path)
+            self._db, self.said = open_to_read(path)
             self._load()
             return
-        self._db, self.said = _open(path)
+        self._db, self.said = open_index(path)
         try:
             self._load()
         except IndexFailed as error:
             self.clear()
-            self.said = f"{path} is damaged ({error.why}); {_MADE_ANEW}"
+            self.said = f"{path} is damaged ({error.why}); {MADE_ANEW}"
 
     # --- writing ---
 
@@ -108,8 +84,17 @@ class SqliteIndex:
             if checkpoint is not None:
                 main, tree = checkpoint.main, checkpoint.tree
                 self._db.execute(
-                    "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-                    (checkpoint.state, main.path, main.offset, main.crc, tree.path, tree.offset, tree.crc),
+                    "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        checkpoint.state,
+                        crc32(checkpoint.state),
+                        main.path,
+                        main.offset,
+                        main.crc,
+                        tree.path,
+                        tree.offset,
+                        tree.crc,
+                    ),
                 )
             self._db.execute("INSERT OR REPLACE INTO counted VALUES (1, ?)", (self._nodes,))
             self._db.commit()
@@ -118,8 +103,9 @@ class SqliteIndex:
         """Empties it: a new file. Others who have the old one open go on with that."""
         with self._guard():
             self._db.close()
-            _remove(self._path)
-            self._db, _ = _open(self._path)
+            if self._path is not None:
+                remove_index(self._path)
+            self._db, _ = open_index(self._path)
             self._failed = ""
             self._load()
 
@@ -188,11 +174,15 @@ class SqliteIndex:
 
     def checkpoint(self) -> Checkpoint | None:
         row = self._one(
-            "SELECT state, main_path, main_offset, main_crc, tree_path, tree_offset, tree_crc FROM checkpoint"
+            "SELECT state, state_crc, main_path, main_offset, main_crc, tree_path, tree_offset, tree_crc"
+            " FROM checkpoint",
+            (bytes, int, str, int, int, str, int, int),
         )
         if row is None:
             return None
-        state, *main, tree_path, tree_offset, tree_crc = row
+        state, state_crc, *main, tree_path, tree_offset, tree_crc = row
+        if crc32(state) != state_crc:
+            raise self._bad("its checkpoint is not as it was written")
         return Checkpoint(state, Position(*main), Position(tree_path, tree_offset, tree_crc))
 
     def message_place(self, i: int) -> Place | None:
@@ -203,14 +193,14 @@ class SqliteIndex:
         return self._place("nodes WHERE key = ?", _key(part))
 
     def id_of_key(self, key: str) -> int | None:
-        row = self._one("SELECT i FROM keys WHERE digest = ?", _digest(key))
-        return None if row is None else int(row[0])
+        row = self._one("SELECT i FROM keys WHERE digest = ?", (int,), _digest(key))
+        return None if row is None else row[0]
 
     def id_of_text(self, text: str) -> int | None:
         if len(text) < REPEAT_CHARS_MIN:
             return None
-        row = self._one("SELECT i FROM texts WHERE digest = ?", _digest(text))
-        return None if row is None else int(row[0])
+        row = self._one("SELECT i FROM texts WHERE digest = ?", (int,), _digest(text))
+        return None if row is None else row[0]
 
     def counts(self) -> tuple[int, int]:
         with self._guard():
@@ -235,41 +225,59 @@ class SqliteIndex:
     def _load(self) -> None:
         """What is kept in memory: file numbers, and how much is there."""
         with self._guard():
-            rows: list[tuple[int, str]] = self._db.execute("SELECT n, path FROM files").fetchall()
-            self._paths = dict(rows)
-            self._files = {path: number for number, path in rows}
-            last = self._db.execute(
-                "SELECT max(ifnull((SELECT max(i) + 1 FROM messages), 0), ifnull((SELECT max(end) FROM gaps), 0))"
+            rows = self._db.execute("SELECT n, path FROM files").fetchall()
+            self._paths = {number: self._log(path) for number, path in rows}
+            self._files = {path: number for number, path in self._paths.items()}
+            last = self._one(
+                "SELECT max(ifnull((SELECT max(i) + 1 FROM messages), 0), ifnull((SELECT max(end) FROM gaps), 0))",
+                (int,),
             )
-            self._next_id = last.fetchone()[0]
-            counted: tuple[int] | None = self._db.execute("SELECT nodes FROM counted").fetchone()
+            assert last is not None
+            self._next_id = last[0]
+            counted = self._one("SELECT nodes FROM counted", (int,))
             self._nodes = counted[0] if counted else 0
 
-    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
+    def _one(self, query: str, types: tuple[type, ...], *values: object) -> tuple[Any, ...] | None:
+        """A row, or None. SQLite gives what the file has, whatever its columns are declared to be."""
         with self._guard():
             row: tuple[Any, ...] | None = self._db.execute(query, values).fetchone()
-            return row
+        if row is not None and tuple(map(type, row)) != types:
+            raise self._bad("a row holds what does not belong there")
+        return row
 
     def _place(self, where: str, *values: int) -> Place | None:
-        row = self._one(f"SELECT file, offset, length FROM {where}", *values)
-        return None if row is None else Place(self._path_of(row[0]), row[1], row[2])
+        row = self._one(f"SELECT file, offset, length FROM {where}", (int, int, int), *values)
+        if row is None:
+            return None
+        file, offset, length = row
+        if offset < 0 or length < 1:
+            raise self._bad(f"a row leads to {length} bytes from byte {offset}")
+        return Place(self._path_of(file), offset, length)
 
     def _path_of(self, number: int) -> str:
         """A file's path; a reader meets numbers that the owner gave after it began."""
         path = self._paths.get(number)
         if path is None:
-            row = self._one("SELECT path FROM files WHERE n = ?", number)
+            row = self._one("SELECT path FROM files WHERE n = ?", (str,), number)
             if row is None:
-                raise IndexFailed(self._name, f"a row names a file {number} that is not there")
-            path = self._paths[number] = row[0]
+                raise self._bad(f"a row names a file {number} that is not there")
+            path = self._paths[number] = self._log(row[0])
         return path
+
+    def _log(self, path: object) -> str:
+        if not isinstance(path, str) or not _LOG.fullmatch(path):
+            raise self._bad(f"it names a log {path!r}")
+        return path
+
+    def _bad(self, why: str) -> IndexFailed:
+        return IndexFailed(self._name, why)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """After a write that failed nothing more is written: rows would be missing in between. Reading goes on."""
         with self._guard():
             if self._failed:
-                raise IndexFailed(self._name, self._failed)
+                raise self._bad(self._failed)
             try:
                 yield
             except sqlite3.Error as error:
@@ -284,78 +292,7 @@ class SqliteIndex:
             try:
                 yield
             except sqlite3.Error as error:
-                raise IndexFailed(self._name, str(error)) from error
-
-
-def _open(path: Path | None) -> tuple[sqlite3.Connection, str]:
-    """The database, made where there is none or none of ours, and what became of one that was there."""
-    try:
-        why = _why_not(path) if path and path.exists() else "missing"
-        if not why:
-            return _connect(path), ""
-        _remove(path)
-        db = _connect(path)
-        db.executescript(f"""
-            BEGIN; {_SCHEMA}
-            PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {INDEX_VERSION}; COMMIT;
-        """)
-    except (OSError, sqlite3.Error) as error:
-        raise IndexFailed(str(path), str(error)) from error
-    return db, "" if why == "missing" else f"{path} is {why}; {_MADE_ANEW}"
-
-
-def _why_not(path: Path) -> str:
-    """Why a file is no index that can be gone on with; empty for one that is."""
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=INDEX_BUSY_S)) as db:
-            return "" if _version(db) == _OURS else "of another version"
-    except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & _PRIMARY_CODE in _DAMAGED:
-            return f"damaged ({error})"
-        raise
-
-
-def _version(db: sqlite3.Connection) -> tuple[int, int]:
-    return db.execute("PRAGMA application_id").fetchone()[0], db.execute("PRAGMA user_version").fetchone()[0]
-
-
-def _connect(path: Path | None) -> sqlite3.Connection:
-    """To read and write. The file is its owner's alone from its first byte; SQLite gives its side files the same."""
-    if path is not None:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE))
-        path.chmod(FILE_MODE)
-    db = sqlite3.connect(_TEMPORARY if path is None else path, timeout=INDEX_BUSY_S, check_same_thread=False)
-    db.execute(f"PRAGMA cache_size = {-INDEX_CACHE_KIB}")
-    if path is not None:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")  # OFF could leave a file that lies after lost power
-        db.execute(f"PRAGMA wal_autocheckpoint = {INDEX_WAL_PAGES}")
-    return db
-
-
-def _open_to_read(path: Path) -> tuple[sqlite3.Connection, str]:
-    """Without a right to write. Where SQLite can't have its side files and needs none, the file alone; that is said."""
-    side = path.with_name(path.name + "-wal")
-    ways = [("mode=ro", "")]
-    if not side.exists() or not side.stat().st_size:
-        ways.append(("immutable=1", f"{path} is read as it is, without SQLite's side files"))
-    why = ""
-    for way, said in ways:
-        try:
-            db = sqlite3.connect(
-                f"file:{quote(str(path))}?{way}", uri=True, timeout=INDEX_BUSY_S, check_same_thread=False
-            )
-            if _version(db) == _OURS:
-                return db, said
-            why = "of another version"
-        except sqlite3.Error as error:
-            why = str(error)
-    raise IndexFailed(str(path), why)
-
-
-def _remove(path: Path | None) -> None:
-    for side in _SIDE_FILES if path else ():
-        Path(f"{path}{side}").unlink(missing_ok=True)
+                raise self._bad(str(error)) from error
 
 
 def _key(part: Part) -> int:
