@@ -1,5 +1,6 @@
 """Chats whose files are damaged, as a user meets them: what is said, what still works, what mends them."""
 
+import json
 import os
 import sqlite3
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from eukhe.errors import IndexFailed
 from eukhe.limits import VIEW_BYTES_MIN
 from eukhe.world.lock import ChatLock
 from tests.chat_kit import eukhe, logs, session, talk
+
+IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=="  # one pixel
 
 
 @pytest.fixture
@@ -218,21 +221,59 @@ def broken(line: bytes, with_what: bytes) -> bytes:
     return (head + mark + with_what * len(line))[: len(line) - 1] + b"\n"
 
 
+def overwritten(home: Path, i: int, with_what: bytes) -> str:
+    """Overwrites a message's line; where it lies."""
+    (log,) = (home / "chat" / "main").glob("*.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[i] = broken(lines[i], with_what)
+    log.write_bytes(b"".join(lines))
+    return f"main/{log.name}:{i + 1} (byte {sum(map(len, lines[:i]))})"
+
+
+@pytest.mark.parametrize("with_what", [b"\0", b"\xff"])
+def test_an_export_goes_on_past_a_line_that_can_not_be_read(home: Path, with_what: bytes) -> None:
+    whole = eukhe(home, "chat", "export").out.splitlines()
+    place = overwritten(home, 30, with_what)
+    export = eukhe(home, "chat", "export")
+    assert (1, whole[:30] + whole[31:]) == (export.code, export.out.splitlines())
+    broken_line, gap = export.err.splitlines()
+    assert broken_line.startswith(f"{place}: ")
+    assert gap.endswith(": message 30 is missing")
+    assert (1, "", "eukhe: No message 30.\n") == eukhe(home, "chat", "export", "--without", "30")
+    assert eukhe(home, "doctor", "--accept-gap").code == 0
+    accepted = eukhe(home, "chat", "export")
+    assert (0, export.out) == accepted[:2]
+    assert accepted.err.endswith(": message 30 is missing, as was accepted\n")
+
+
+def test_an_export_needs_no_index_and_says_which_images_are_gone(home: Path, tmp_path: Path) -> None:
+    before = eukhe(home, "chat", "export")
+    name_another_file(home)
+    assert before == eukhe(home, "chat", "export")
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": IMAGE}}
+    record = {"type": "user", "uuid": "u", "sessionId": "i", "timestamp": "2026-10-03T00:00:00Z"}
+    path = tmp_path / "image.jsonl"
+    path.write_text(json.dumps({**record, "message": {"role": "user", "content": [image]}}))
+    assert eukhe(home, "chat", "import", "sessions", path).code == 0
+    (file,) = (home / "chat" / "images").iterdir()
+    file.unlink()
+    export = eukhe(home, "chat", "export")
+    assert (1, 61, 1) == (export.code, len(export.out.splitlines()), len(export.err.splitlines()))
+    assert f"message 60: its image {file.name}: No such file or directory; only its mark [image " in export.err
+
+
 @pytest.mark.parametrize("with_what", [b"\0", b"\xff"])
 @pytest.mark.rule("2", "6")
 def test_a_line_that_was_overwritten_is_found_by_doctor_and_closes_the_chat_until_it_is_given_up(
     home: Path, tmp_path: Path, with_what: bytes
 ) -> None:
-    (log,) = (home / "chat" / "main").glob("*.jsonl")
-    lines = log.read_bytes().splitlines(keepends=True)
-    lines[30] = broken(lines[30], with_what)
-    log.write_bytes(b"".join(lines))
+    place = overwritten(home, 30, with_what)
     doctor = eukhe(home, "doctor")
     assert (1, "the chat can be read and not written: message 30 is missing") == (
         doctor.code,
         doctor.out.splitlines()[0],
     )
-    assert f"main/{log.name}:31 (byte {sum(map(len, lines[:30]))}): " in doctor.err
+    assert f"{place}: " in doctor.err
     grown = session(tmp_path / "talk.jsonl", talk(1, 60), start=60)
     assert "message 30 is missing" in eukhe(home, "chat", "import", "sessions", grown).err
     assert eukhe(home, "chat", "view").code == 0

@@ -34,7 +34,20 @@ from eukhe.model.record import (
     encode,
 )
 from eukhe.model.saved_view import VIEW_FILE, SavedView, compare_view, encode_view, read_view
-from eukhe.model.scan import GAP_MARK, LF, VOID_MARK, Found, Jump, Line, MainScan, Problem, accepted, missing, scan_tree
+from eukhe.model.scan import (
+    GAP_MARK,
+    LF,
+    VOID_MARK,
+    Found,
+    Jump,
+    Line,
+    MainScan,
+    Problem,
+    accepted,
+    gaps_in,
+    missing,
+    scan_tree,
+)
 
 Progress = Callable[[int, int], None]
 """Called with bytes read, and bytes to read in all."""
@@ -203,16 +216,9 @@ class _Opening:
 
     def _jump(self, jump: Jump) -> None:
         if self.gaps is None:
-            self.gaps = list(self._find_gaps())
+            self.gaps = list(gaps_in(self.main.lines_with(GAP_MARK), self.t))
         if not accepted(jump, self.gaps):
             self.jumps.append(jump)
-
-    def _find_gaps(self) -> Iterator[GapRecord]:
-        """They stand after the lines around the gap: whoever accepts it can only append."""
-        for path, line in self.main.lines_with(GAP_MARK):
-            for found in MainScan(self.t).file(path, (line,)):
-                if isinstance(found, Found) and isinstance(found.record, GapRecord):
-                    yield found.record
 
     def _damage(self) -> GapInLog | None:
         """Why nothing may be written; None also where the user has just given up the ids that are missing."""

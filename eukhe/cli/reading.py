@@ -39,13 +39,6 @@ class Memory(NamedTuple):
     def chat(self) -> Chat:
         return self.opened.chat
 
-    def image(self, name: str) -> bytes | None:
-        """An image's bytes, None where its file is gone."""
-        try:
-            return (self.folder / "images" / name).read_bytes()
-        except OSError:
-            return None
-
     def text(self, part: Part) -> str | None:
         """A node's line; None where it is not built. A free node may be built and not yet logged.
 

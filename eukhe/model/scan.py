@@ -93,6 +93,14 @@ def accepted(jump: Jump, gaps: Sequence[GapRecord]) -> bool:
     return True
 
 
+def gaps_in(marked: Iterable[tuple[str, "Line"]], next_id: int) -> Iterator[GapRecord]:
+    """The gaps on lines that hold `GAP_MARK`. They stand after the lines around the gap: whoever accepts it appends."""
+    for path, line in marked:
+        for found in MainScan(next_id).file(path, (line,)):
+            if isinstance(found, Found) and isinstance(found.record, GapRecord):
+                yield found.record
+
+
 class Line(NamedTuple):
     """A line, with its LF where it has one."""
 

@@ -20,10 +20,12 @@ from eukhe.model.scan import (
     VOID_MARK,
     Found,
     Jump,
+    Line,
     MainScan,
     Problem,
     Read,
     accepted,
+    gaps_in,
     labels,
     lines,
     missing,
@@ -173,7 +175,7 @@ class Verification:
                     case Problem():
                         self._found.append(found)
                     case Jump(file, line, offset, before, after):
-                        gaps = list(self._gaps()) if gaps is None else gaps
+                        gaps = list(gaps_in(self._marked(), self.messages)) if gaps is None else gaps
                         if not accepted(found, gaps):
                             self._blame(file, line - 1)
                             self._found.append(Problem(file, line, offset, missing(found)))
@@ -201,13 +203,8 @@ class Verification:
         for _ in range(count):
             yield True
 
-    def _gaps(self) -> Iterator[GapRecord]:
-        for path, read in self._main:
-            for line in lines(read):
-                if GAP_MARK in line.data:
-                    for found in MainScan().file(path, (line,)):
-                        if isinstance(found, Found) and isinstance(found.record, GapRecord):
-                            yield found.record
+    def _marked(self) -> Iterator[tuple[str, Line]]:
+        return ((path, line) for path, read in self._main for line in lines(read) if GAP_MARK in line.data)
 
     # --- what is made of the logs ---
 
