@@ -70,6 +70,7 @@ LINE_RECORDS_MAX: Final = 10_000  # that are looked for on a line which is broke
 NODE_BITS_MAX: Final = 61  # of a node's level and index: its messages' ids stay below 2^62, the index's keys below 2^63
 VOID_NODES: Final = 1_000  # that one line voids
 PROBLEMS_MAX: Final = 100  # kept of one opening; the others are counted
+PROBLEMS_SHOWN: Final = 5  # of these, where a command is about something else
 
 # The index
 INDEX_PROBLEMS_SHOWN: Final = 3  # wrong places of the index that a verification lists one by one

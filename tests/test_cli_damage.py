@@ -11,7 +11,7 @@ import pytest
 from eukhe.cli.command import Command
 from eukhe.cli.output import emit
 from eukhe.errors import IndexFailed
-from eukhe.limits import VIEW_BYTES_MIN
+from eukhe.limits import PROBLEMS_SHOWN, VIEW_BYTES_MIN
 from eukhe.world.lock import ChatLock
 from tests.chat_kit import eukhe, logs, session, talk
 
@@ -175,6 +175,32 @@ def test_a_proof_names_what_the_index_can_not_say_and_goes_on(home: Path) -> Non
     said = [problem["what"] for problem in verified.json["problems"]]
     assert "index.db can't say where message 0 is: a row names a file 99 that is not there" in said
     assert "disagrees with the logs in 163 more places" == said[-1]
+
+
+@pytest.mark.rule("2", "6")
+def test_a_missing_message_is_said_once(home: Path) -> None:
+    place = overwritten(home, 30, b"\0")
+    (home / "chat" / "index.db").unlink()
+    for command in (("chat", "view"), ("chat", "status"), ("doctor",)):
+        missing, cause = eukhe(home, *command).err.splitlines()
+        assert cause.startswith(f"{place}: ")
+        assert missing.endswith(
+            ": message 30 is missing; the chat is open for reading only, `eukhe chat verify` lists all"
+        )
+
+
+@pytest.mark.parametrize("lost", ["emptied", "missing"])
+def test_a_log_that_is_gone_is_said_in_a_few_lines(home: Path, lost: str) -> None:
+    (log,) = (home / "chat" / "main").glob("*.jsonl")
+    if lost == "emptied":
+        log.write_bytes(b"")
+    else:
+        log.unlink()
+    said = eukhe(home, "chat", "status").err.splitlines()
+    assert said[0].startswith("view.json:1 (byte 0): covers 60 messages where the logs have 0")
+    assert said[1].endswith(": node 0+1 stands past the last message")
+    assert said[-1].endswith(" more; `eukhe chat verify` lists all")
+    assert PROBLEMS_SHOWN + 1 == len(said)
 
 
 # --- view.json ---

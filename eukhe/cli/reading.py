@@ -16,6 +16,7 @@ from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.errors import ChatLockedError, HomeError, IndexFailed, NotFoundError
+from eukhe.limits import PROBLEMS_SHOWN
 from eukhe.model.chat import Chat
 from eukhe.model.part import Part
 from eukhe.model.verify import INDEX_FILE as INDEX_FILE
@@ -118,10 +119,15 @@ def set_index_aside(given: Given, error: IndexFailed) -> None:
 
 
 def tell_problems(opened: Opened) -> None:
-    """Says what is wrong in the files and costs something."""
-    for problem in opened.problems:
+    """Says what is wrong in the files, the worst of it; what closes the chat for writing in a line of its own."""
+    damage = opened.damage
+    if damage is not None:
+        say(str(damage))
+    said = damage and (damage.path, damage.line, damage.offset, damage.what)
+    others = [
+        problem for problem in opened.problems if (problem.file, problem.line, problem.offset, problem.what) != said
+    ]
+    for problem in sorted(others, key=lambda problem: problem.harmless)[:PROBLEMS_SHOWN]:
         say(str(problem))
-    if opened.more:
-        say(f"and {opened.more} more; `eukhe chat verify` lists all")
-    if opened.damage is not None:
-        say(str(opened.damage))
+    if (more := len(others) + opened.more - PROBLEMS_SHOWN) > 0:
+        say(f"and {more} more; `eukhe chat verify` lists all")
