@@ -272,6 +272,24 @@ def test_an_export_goes_on_past_a_line_that_can_not_be_read(home: Path, with_wha
     assert accepted.err.endswith(": message 30 is missing, as was accepted\n")
 
 
+@pytest.mark.rule("D1")
+def test_a_line_of_the_tree_that_was_overwritten_is_made_anew_and_then_all_agree(home: Path, tmp_path: Path) -> None:
+    (log,) = (home / "chat" / "tree").glob("*.jsonl")
+    lines = log.read_bytes().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if line.startswith(b'{"l":1,"i":3,'))
+    lines[at] = broken(lines[at], b"\0")
+    log.write_bytes(b"".join(lines))
+    red = eukhe(home, "chat", "verify")
+    assert 1 == red.code
+    assert f"tree/{log.name}" in red.out
+    assert red.out.splitlines()[-1].startswith("`eukhe doctor` mends what can be mended")
+    assert eukhe(home, "doctor").code == 0
+    assert eukhe(home, "memory", "build").code == 0
+    green = eukhe(home, "chat", "verify")
+    assert (0, True) == (green.code, green.out.endswith(" batches: all agree\n"))
+    assert "node 4+4 has no line for its half 6+2 before it" in green.err
+
+
 def test_an_export_needs_no_index_and_says_which_images_are_gone(home: Path, tmp_path: Path) -> None:
     before = eukhe(home, "chat", "export")
     name_another_file(home)

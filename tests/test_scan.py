@@ -296,7 +296,7 @@ def test_a_nodes_size_is_counted_anew_and_its_limit_is_held() -> None:
     assert [
         "a line of 513 bytes, where 1 to 512 are allowed",
         "a line of 0 bytes, where 1 to 512 are allowed",
-        "node [0, 2] says 4 bytes and has 3",
+        "node 2+1 says 4 bytes and has 3",
     ] == [said.what for said in problems(list(found))]
     assert [513, 0, 3] == [each.record.size for each in found if isinstance(each, Found)]
 

@@ -131,13 +131,32 @@ def test_a_merge_is_free_up_to_512_bytes_and_no_further(right: int, free: bool) 
     assert free == bool(said)
 
 
-def test_a_merge_before_its_halves_is_named() -> None:
+def test_a_merge_before_its_halves_is_named_and_does_harm_until_they_come() -> None:
     writer = grow(0)
     writer.message("one")
     writer.message("two")
     edited(writer.disk, TREE, lambda lines: lines.insert(0, lines.pop(2)))
-    (said,) = harmful(verified(writer.disk))
-    assert f"{TREE}:1 (byte 0): node 0+2 has no line for its half 0+1 before it" == said
+    halves = [f"{TREE}:1 (byte 0): node 0+2 has no line for its half {name} before it" for name in ("0+1", "1+1")]
+    assert [(said, True) for said in halves] == [(str(each), each.harmless) for each in verified(writer.disk)]
+    edited(writer.disk, TREE, lambda lines: lines.pop())
+    assert halves[1:] == harmful(verified(writer.disk))
+
+
+def test_a_line_of_the_tree_that_was_broken_and_made_anew_does_no_harm() -> None:
+    writer = grow(90)
+    lines = writer.disk.files[LATER_TREE].splitlines(keepends=True)
+    batch = next(record for line in lines if isinstance(record := decode_tree(line), BatchRecord) and record.merge)
+    parent = batch.merge[0]
+    path = TREE if b'{"l":%d,"i":%d,' % parent in writer.disk.files[TREE] else LATER_TREE
+    at = line_of(writer.disk, path, parent)
+    edited(writer.disk, path, lambda lines: lines.__setitem__(at, b"\0\n"))
+    left_out = f"the merge to {parent.name} is left out: its line is not there"
+    assert any(said.endswith(left_out) for said in harmful(verified(writer.disk)))
+    writer.write_tree(node(parent, writer.texts[parent]))
+    opened(writer.disk)  # saves the view as it is now
+    found = verified(writer.disk)
+    assert [] == harmful(found)
+    assert any(str(said).endswith(left_out) for said in found)
 
 
 def test_a_line_of_more_than_512_bytes_is_named() -> None:

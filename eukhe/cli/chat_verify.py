@@ -9,7 +9,7 @@ import click
 from eukhe.actors.log_files import LogFiles
 from eukhe.actors.opening import saved_view
 from eukhe.cli.command import Command, Given
-from eukhe.cli.output import emit, emit_json, say
+from eukhe.cli.output import counted, emit, emit_json, say
 from eukhe.cli.progress import progress
 from eukhe.cli.reading import INDEX_FILE, find
 from eukhe.errors import ChatLockedError, HomeError, IndexFailed
@@ -30,6 +30,11 @@ JSON_KEYS = {
     "problems[].what": "what is wrong",
 }
 
+_WHAT_TO_DO = (
+    "`eukhe doctor` mends what can be mended and makes index.db anew; a line of a log is never edited, "
+    "so for a chat without these problems import a `eukhe chat export` into a new home"
+)
+
 
 @click.command(cls=Command, json_keys=JSON_KEYS)
 @click.pass_obj
@@ -49,7 +54,7 @@ def command(given: Given, as_json: bool) -> None:
         # The tree is read twice: what a later line voids has to be known before.
         total = sum(disk.length(path) or 0 for path, _ in [*tree.files(), *tree.files(), *main.files()])
         bar = stack.enter_context(progress("reading", total, in_bytes=True))
-        verification = Verification(_counted(main, bar.advance), _counted(tree, bar.advance), saved, index)
+        verification = Verification(_telling(main, bar.advance), _telling(tree, bar.advance), saved, index)
         problems = [problem for problem in verification.problems() if _told(problem)]
     if as_json:
         rows = [{"file": p.file, "line": p.line, "offset": p.offset, "what": p.what} for p in problems]
@@ -60,7 +65,9 @@ def command(given: Given, as_json: bool) -> None:
         for problem in problems:
             emit(str(problem))
         counts = f"{verification.messages} messages, {verification.nodes} lines, {verification.batches} batches"
-        emit(f"{counts}: {f'{len(problems)} things are wrong' if problems else 'all agree'}")
+        emit(f"{counts}: {counted(len(problems), 'problem') if problems else 'all agree'}")
+        if problems:
+            emit(_WHAT_TO_DO)
     if problems:
         raise click.exceptions.Exit(EXIT_FAILED)
 
@@ -94,8 +101,8 @@ def _index(folder: Path, stack: ExitStack) -> SqliteIndex | None:
         return None
 
 
-def _counted(log: LogFiles, read_bytes: Callable[[int], None]) -> Files:
-    def counted(read: Read) -> Read:
+def _telling(log: LogFiles, read_bytes: Callable[[int], None]) -> Files:
+    def telling(read: Read) -> Read:
         def counting(offset: int, length: int) -> bytes:
             data = read(offset, length)
             read_bytes(len(data))
@@ -103,4 +110,4 @@ def _counted(log: LogFiles, read_bytes: Callable[[int], None]) -> Files:
 
         return counting
 
-    return [(path, counted(read)) for path, read in log.files()]
+    return [(path, telling(read)) for path, read in log.files()]

@@ -242,7 +242,7 @@ def _tree_record(found: Found[TreeRecord]) -> Iterator[Found[TreeRecord] | Probl
             if not 1 <= counted <= NODE_BYTES_MAX:
                 yield Problem(*where, f"a line of {counted} bytes, where 1 to {NODE_BYTES_MAX} are allowed")
             if bytes_ != counted:
-                yield Problem(*where, f"node [{part.level}, {part.i}] says {bytes_} bytes and has {counted}")
+                yield Problem(*where, f"node {part.name} says {bytes_} bytes and has {counted}")
                 found = found._replace(record=NodeRecord(part, text, counted))
         case BatchRecord(merge):
             parts = merge

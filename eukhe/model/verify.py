@@ -72,6 +72,7 @@ class Verification:
         self._places = places
         self._indexed = places.counts() if places else (0, 0)
         self._found: list[Problem] = []
+        self._awaited: list[tuple[Part, Problem]] = []
         self._nodes = Nodes()
         self._replay = Replay()
         self._reading: Iterator[bool] = self._messages()
@@ -92,6 +93,8 @@ class Verification:
                     self._batch(found, found.record)
             yield from self._take()
         self._read_until(None)
+        for part, problem in self._awaited:
+            self._found.append(msgspec.structs.replace(problem, harmless=self._nodes.built.has(*part)))
         self._replay.append_until(self.messages)
         self._saved_view()
         self._index_counts()
@@ -137,11 +140,17 @@ class Verification:
         if self._nodes.built.has(*part):
             self._say(found, f"a second line for node {part.name}; the first one counts", harmless=True)
             return
+        for half in self._nodes.unbuilt_halves(part):
+            self._await(half, found, f"node {part.name} has no line for its half {half.name} before it")
         if wrong := self._nodes.add(record):
             self._say(found, wrong)
         if self.nodes < self._indexed[1] and self._places is not None:
             self._index_place(found, self._places.node_place, part, f"node {part.name}")
         self.nodes += 1
+
+    def _await(self, part: Part, found: Found[TreeRecord], what: str) -> None:
+        """A line is not there. Where it comes later, it was broken and made anew, and all is well again."""
+        self._awaited.append((part, Problem(found.file, found.line, found.offset, what)))
 
     def _batch(self, found: Found[TreeRecord], record: BatchRecord) -> None:
         self.batches += 1
@@ -152,7 +161,7 @@ class Verification:
         self._replay.append_until(min(t, self.messages))
         for parent in record.merge:
             if not self._nodes.built.has(*parent):
-                self._say(found, f"the merge to {parent.name} is left out: its line is not there")
+                self._await(parent, found, f"the merge to {parent.name} is left out: its line is not there")
                 continue
             self._replay.append_until(parent.end)
             if not self._replay.merge(parent):

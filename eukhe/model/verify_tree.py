@@ -39,13 +39,17 @@ class Nodes:
         self._halves: dict[Part, Text] = {}
 
     def add(self, record: NodeRecord) -> str:
-        """Takes the next node in; what is wrong with it, empty where nothing is."""
+        """Takes the next node in, `unbuilt_halves` being told; what is wrong with it, empty where nothing is."""
         part, data = record.part, record.text.encode()
         wrong = self._wrong_leaf(part.i, data) if part.level == 0 else self._wrong_merge(part, data)
         self.built.add(*part)
         if len(data) + len(_LF) < NODE_BYTES_MAX:  # else no merge with it is free
             self._halves[part] = text_of(data)
         return wrong
+
+    def unbuilt_halves(self, part: Part) -> list[Part]:
+        """The halves of a node that have no line yet."""
+        return [half for half in part.halves if not self.built.has(*half)] if part.level else []
 
     def _wrong_leaf(self, i: int, data: bytes) -> str:
         own = self.free.pop(i, ())
@@ -54,9 +58,6 @@ class Nodes:
         return ""
 
     def _wrong_merge(self, part: Part, data: bytes) -> str:
-        for half in part.halves:
-            if not self.built.has(*half):
-                return f"node {part.name} has no line for its half {half.name} before it"
         left, right = (self._halves.pop(half, None) for half in part.halves)
         if left is None or right is None or left.size + len(_LF) + right.size > NODE_BYTES_MAX:
             return ""
