@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
+from eukhe.limits import VIEW_BYTES_MIN
+
 EUKHE = (sys.executable, "-m", "eukhe")
 
 
@@ -72,3 +76,19 @@ def logs(home: Path, folder: str) -> bytes:
 
 def messages(home: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in logs(home, "main").splitlines()]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home that is not there yet."""
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def filled(home: Path, tmp_path: Path) -> Path:
+    """A home with a talk of 60 messages in a small view, so that there are merged lines."""
+    for key, value in (("memory.viewBytes", VIEW_BYTES_MIN), ("memory.model", "builtin/extract")):
+        assert eukhe(home, "config", "set", key, str(value)).code == 0
+    ran = eukhe(home, "chat", "import", "sessions", session(tmp_path / "talk.jsonl", talk(60)))
+    assert (0, "") == (ran.code, ran.err)
+    return home
