@@ -67,11 +67,17 @@ class GapInLog(LogDamagedError):
 
 
 class IndexFailed(ExpectedError):
-    """chat/index.db can't be read or written, or does not say what the logs do: a cache, so nothing is lost by it."""
+    """chat/index.db can't be read or written, or does not say what the logs do: a cache, so nothing is lost by it.
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path}: {why}; `eukhe doctor` makes it anew from the logs")
-        self.path, self.why = path, why
+    `bad`: it is of no use, and a new one would be. Else the disk is full, or the file may not be written.
+    """
+
+    def __init__(self, path: str, why: str, *, bad: bool = True) -> None:
+        super().__init__(
+            f"{path}: {why}; "
+            + ("`eukhe doctor` makes it anew from the logs" if bad else "make room, and see that it may be written")
+        )
+        self.path, self.why, self.bad = path, why, bad
 
 
 class FormatError(ExpectedError):

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from eukhe.cli.output import emit
 from eukhe.errors import IndexFailed
 from eukhe.limits import PROBLEMS_SHOWN, VIEW_BYTES_MIN
 from eukhe.world.lock import ChatLock
-from tests.chat_kit import eukhe, logs, session, talk
+from tests.chat_kit import EUKHE, eukhe, logs, session, talk
 
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=="  # one pixel
 
@@ -138,6 +139,31 @@ def test_a_bad_index_is_thrown_away_and_the_answers_stay_the_same(
     assert (0, 0) == (again.code, again.json["messages"])
     assert eukhe(home, "doctor").code == 0
     assert (0, "") == eukhe(home, "chat", "verify")[::2]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a full disk")
+def test_on_a_full_disk_a_chat_is_read_without_an_index_and_who_writes_is_told_to_make_room(home: Path) -> None:
+    before = eukhe(home, "chat", "view").out
+    for path in (home / "chat").glob("index.db*"):
+        path.unlink()
+    shell = """
+        mount -t tmpfs -o size=256k none "$0/disk" && cp -r "$0/home" "$0/disk/home" || exit 77
+        cat /dev/zero > "$0/disk/rest" 2> /dev/null
+        for command in "chat view" doctor; do "$@" --home "$0/disk/home" $command; echo "$?"; done
+    """
+    (home.parent / "disk").mkdir()
+    ran = subprocess.run(
+        ["unshare", "-m", "sh", "-c", shell, str(home.parent), *EUKHE],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if ran.returncode == 77:
+        pytest.skip("no file system can be mounted here")
+    assert f"{before}0\n1\n" == ran.stdout
+    (said,) = ran.stderr.splitlines()
+    assert said.startswith("eukhe: ")
+    assert said.endswith("index.db: database or disk is full; make room, and see that it may be written")
 
 
 @pytest.mark.parametrize("printed", [False, True])

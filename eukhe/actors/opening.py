@@ -359,6 +359,6 @@ class _Opening:
         if wrong is None:
             return
         what, harmless = wrong
-        self.problems.append(Problem(VIEW_FILE, 1, 0, what, harmless))
+        self.problems.insert(0, Problem(VIEW_FILE, 1, 0, what, harmless))  # it says most where a log is gone
         if mend:  # else every opening would say it again
             self.disk.replace(VIEW_FILE, encode_view(parts), sync=False)

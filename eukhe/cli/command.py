@@ -74,7 +74,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except IndexFailed as error:
-            if results() > before:
+            if not error.bad or results() > before:
                 raise
             from eukhe.cli.reading import set_index_aside
 

@@ -34,7 +34,7 @@ from eukhe.limits import (
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, MessageRecord, NodeRecord, VoidRecord
-from eukhe.world.index_file import MADE_ANEW, open_index, open_to_read, remove_index
+from eukhe.world.index_file import MADE_ANEW, failed, open_index, open_to_read, remove_index
 
 _LOG = re.compile(r"(main|tree)/[^/\0]+\.jsonl")
 
@@ -292,7 +292,7 @@ class SqliteIndex:
             try:
                 yield
             except sqlite3.Error as error:
-                raise self._bad(str(error)) from error
+                raise failed(self._name, error) from error
 
 
 def _key(part: Part) -> int:

@@ -30,6 +30,7 @@ _OURS = (_APPLICATION, INDEX_VERSION)
 MADE_ANEW = "it is made anew from the logs"
 _PRIMARY_CODE = 0xFF  # number: SQLite's own, the part of an extended error code that is the code
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_OUTSIDE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY)
 
 
 def open_index(path: Path | None) -> tuple[sqlite3.Connection, str]:
@@ -46,7 +47,7 @@ def open_index(path: Path | None) -> tuple[sqlite3.Connection, str]:
             PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {INDEX_VERSION}; COMMIT;
         """)
     except (OSError, sqlite3.Error) as error:
-        raise IndexFailed(str(path), str(error)) from error
+        raise failed(str(path), error) from error
     return db, "" if why == "missing" else f"{path} is {why}; {MADE_ANEW}"
 
 
@@ -105,4 +106,10 @@ def remove_index(path: Path) -> None:
         for side in _SIDE_FILES:
             Path(f"{path}{side}").unlink(missing_ok=True)
     except OSError as error:
-        raise IndexFailed(str(path), str(error)) from error
+        raise failed(str(path), error) from error
+
+
+def failed(name: str, error: OSError | sqlite3.Error) -> IndexFailed:
+    """What went wrong with an index, and whether a new one would be any better."""
+    outside = isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE in _OUTSIDE
+    return IndexFailed(name, str(error), bad=not outside)

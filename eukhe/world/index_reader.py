@@ -21,7 +21,7 @@ class ReaderIndex:
         self._file: SqliteIndex | None = None
         self._voided: set[Part] = set()  # nodes of the file that a line read here has voided
         self.said = ""
-        if path.exists():
+        if path.exists() and path.stat().st_size:  # an empty one is what a full disk left of the making
             try:
                 self._file = SqliteIndex(path, read_only=True)
                 self.said = self._file.said
