@@ -72,6 +72,8 @@ VOID_NODES: Final = 1_000  # that one line voids
 PROBLEMS_MAX: Final = 100  # kept of one opening; the others are counted
 PROBLEMS_SHOWN: Final = 5  # of these, where a command is about something else
 
+LOCK_WAIT_S: Final = 2.0  # a reader holds the lock for less, while it mends the index
+
 # The index
 INDEX_PROBLEMS_SHOWN: Final = 3  # wrong places of the index that a verification lists one by one
 INDEX_VERSION: Final = 2

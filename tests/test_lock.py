@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -134,3 +135,15 @@ def test_a_lock_that_cant_be_opened_says_why(tmp_path: Path) -> None:
     (tmp_path / "lock").mkdir()
     with pytest.raises(HomeError, match="Is a directory; the chat can't be locked"):
         ChatLock(tmp_path)
+
+
+def test_an_owner_waits_for_a_reader_that_takes_the_lock_for_a_moment(tmp_path: Path) -> None:
+    reader = ChatLock(tmp_path, to_own=False)
+    assert owner_pid(tmp_path) is None
+    with ThreadPoolExecutor(1) as owners:
+        owner = owners.submit(ChatLock, tmp_path)
+        with pytest.raises(ChatLockedError):
+            ChatLock(tmp_path, to_own=False)
+        reader.release()
+        owner.result().release()
+    assert os.getpid() == owner_pid(tmp_path)

@@ -84,7 +84,7 @@ def reading(given: Given) -> Iterator[Memory]:
 def _lock(folder: Path, stack: ExitStack) -> tuple[bool, int | None]:
     """Takes the lock where it can be had; whether it could, and the process that owns the chat."""
     try:
-        stack.enter_context(ChatLock(folder))
+        stack.enter_context(ChatLock(folder, to_own=False))
     except ChatLockedError:
         return False, owner_pid(folder)
     except HomeError:
@@ -110,7 +110,7 @@ def set_index_aside(given: Given, error: IndexFailed) -> None:
     """
     folder = find(given)
     try:
-        with ChatLock(folder):
+        with ChatLock(folder, to_own=False):
             remove_index(folder / INDEX_FILE)
         say(f"{error.path}: {error.why}; it is made anew from the logs")
     except (ChatLockedError, HomeError) as locked:

@@ -13,7 +13,7 @@ from typing import Self
 from filelock import Timeout, UnixFileLock
 
 from eukhe.errors import ChatLockedError, HomeError, StoreError
-from eukhe.limits import FILE_MODE
+from eukhe.limits import FILE_MODE, LOCK_WAIT_S
 from eukhe.world.disk import RealDisk
 
 _LOCK = "lock"
@@ -23,10 +23,15 @@ _PID = "lock.pid"
 class ChatLock:
     """The chat is this process's, until `release` or the process ends."""
 
-    def __init__(self, chat: Path) -> None:
-        """Takes it at once, or raises ChatLockedError, naming the owner. HomeError where it can't be tried."""
+    def __init__(self, chat: Path, *, to_own: bool = True) -> None:
+        """Takes it, or raises ChatLockedError, naming the owner. HomeError where it can't be tried.
+
+        `to_own`: for longer than a moment. Then it is waited for as long as others take it for a moment, to mend the
+        index; else it is taken at once or not at all, and `lock.pid` is left as it is.
+        """
         # A lock that only its thread may see would be none: the actors run on several.
-        self._lock = UnixFileLock(chat / _LOCK, timeout=0, mode=FILE_MODE, thread_local=False)
+        wait_s = LOCK_WAIT_S if to_own else 0
+        self._lock = UnixFileLock(chat / _LOCK, timeout=wait_s, mode=FILE_MODE, thread_local=False)
         try:
             self._lock.acquire()
         except Timeout:
@@ -35,12 +40,8 @@ class ChatLock:
             raise HomeError(
                 f"{chat / _LOCK}: {error.strerror or error}; the chat can't be locked, so it can't be written"
             ) from error
-        try:
-            RealDisk(chat).replace(_PID, b"%d\n" % os.getpid(), sync=False)
-        except StoreError:
-            # On a full disk. The lock is what counts; that it is nobody's by name is better than another's.
-            with suppress(OSError):
-                (chat / _PID).unlink(missing_ok=True)
+        if to_own:
+            _note_pid(chat)
 
     def release(self) -> None:
         self._lock.release()
@@ -52,6 +53,15 @@ class ChatLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _note_pid(chat: Path) -> None:
+    try:
+        RealDisk(chat).replace(_PID, b"%d\n" % os.getpid(), sync=False)
+    except StoreError:
+        # On a full disk. The lock is what counts; that it is nobody's by name is better than another's.
+        with suppress(OSError):
+            (chat / _PID).unlink(missing_ok=True)
 
 
 def owner_pid(chat: Path) -> int | None:
