@@ -204,6 +204,20 @@ def test_a_proof_names_what_the_index_can_not_say_and_goes_on(home: Path) -> Non
 
 
 @pytest.mark.rule("2", "6")
+def test_a_proof_finds_a_state_that_is_not_what_the_logs_give(home: Path) -> None:
+    text = "CAST(state AS TEXT)"
+    flipped = f"CASE WHEN {text} LIKE '%true%' THEN replace({text}, 'true', 'false')"
+    flipped += f" ELSE replace({text}, 'false', 'true') END"
+    change_index(home, f"UPDATE checkpoint SET state = CAST({flipped} AS BLOB)")
+    proof = eukhe(home, "chat", "verify", "--json")
+    assert (1, ["the state that a start goes on from is not what the logs give"]) == (
+        proof.code,
+        [problem["what"] for problem in proof.json["problems"]],
+    )
+    assert eukhe(home, "doctor").code == 0
+    assert eukhe(home, "chat", "verify").code == 0
+
+
 def test_a_missing_message_is_said_once(home: Path) -> None:
     place = overwritten(home, 30, b"\0")
     (home / "chat" / "index.db").unlink()

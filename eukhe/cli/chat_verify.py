@@ -6,18 +6,22 @@ from pathlib import Path
 
 import click
 
+from eukhe.actors.archive import Archive
 from eukhe.actors.log_files import LogFiles
-from eukhe.actors.opening import saved_view
+from eukhe.actors.opening import open_chat, saved_view
 from eukhe.cli.command import Command, Given
+from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import counted, emit, emit_json, say
 from eukhe.cli.progress import progress
 from eukhe.cli.reading import INDEX_FILE, find
 from eukhe.errors import ChatLockedError, HomeError, IndexFailed
 from eukhe.limits import EXIT_FAILED
+from eukhe.model.chat import ChatLimits
 from eukhe.model.scan import Problem, Read
 from eukhe.model.verify import Files, Verification
 from eukhe.world.disk import RealDisk
 from eukhe.world.index import SqliteIndex
+from eukhe.world.index_reader import ReaderIndex
 from eukhe.world.lock import ChatLock
 
 JSON_KEYS = {
@@ -42,7 +46,7 @@ def command(given: Given, as_json: bool) -> None:
     """Read all of the chat anew, and prove that its files agree.
 
     The ids, the sizes, each line's halves and its limit, the lines that need no model, the view as the merges give it,
-    view.json, the index. Nothing is changed. Exit 1 where something is wrong.
+    view.json, the index and the state in it. Nothing is changed. Exit 1 where something is wrong.
     """
     folder = find(given)
     with ExitStack() as stack:
@@ -56,6 +60,8 @@ def command(given: Given, as_json: bool) -> None:
         bar = stack.enter_context(progress("reading", total, in_bytes=True))
         verification = Verification(_telling(main, bar.advance), _telling(tree, bar.advance), saved, index)
         problems = [problem for problem in verification.problems() if _told(problem)]
+        if alone and index is not None and not problems:
+            problems += _checkpoint(disk, folder, settings_of(given).chat_limits(), verification)
     if as_json:
         rows = [{"file": p.file, "line": p.line, "offset": p.offset, "what": p.what} for p in problems]
         emit_json(
@@ -99,6 +105,21 @@ def _index(folder: Path, stack: ExitStack) -> SqliteIndex | None:
     except IndexFailed as error:
         say(f"{error.path}: {error.why}; it is made anew when the chat is read")
         return None
+
+
+def _checkpoint(disk: RealDisk, folder: Path, limits: ChatLimits, proven: Verification) -> list[Problem]:
+    """What every start believes of the index without reading the logs: the planner's state."""
+    with closing(ReaderIndex(folder / INDEX_FILE)) as index:
+        opened = open_chat(disk, index, limits, owner=False)
+        chat, archive = opened.chat, Archive(disk, index)
+        parts = chat.view.parts()
+        nodes = chat.built_nodes.count - len(opened.free)
+        sizes = {part: chat.sizes[part] for part in parts if part in chat.sizes and part not in opened.free}
+        logged = {part: node.size for part in sizes if (node := archive.node(part)) is not None}
+    found = (chat.t, nodes, chat.shrinking, parts, sizes)
+    if found == (proven.messages, proven.nodes, proven.shrinking, proven.view, logged):
+        return []
+    return [Problem(INDEX_FILE, 1, 0, "the state that a start goes on from is not what the logs give")]
 
 
 def _telling(log: LogFiles, read_bytes: Callable[[int], None]) -> Files:

@@ -78,6 +78,7 @@ class Verification:
         self._reading: Iterator[bool] = self._messages()
         self._astray = 0  # places of the index that are not so
         self.messages = self.nodes = self.batches = 0
+        self.shrinking = False
 
     @property
     def view(self) -> list[Part]:
@@ -154,6 +155,7 @@ class Verification:
 
     def _batch(self, found: Found[TreeRecord], record: BatchRecord) -> None:
         self.batches += 1
+        self.shrinking = record.open
         t = record.t or 0
         self._read_until(t)
         if t > self.messages:
