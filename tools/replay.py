@@ -4,6 +4,7 @@ States stand whole where an expected file has their hash; `--sha` prints them as
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -22,6 +23,10 @@ def main() -> int:
             for result in replay(lines):
                 shown = expected_form(result, whole=True) if args.sha else result
                 sys.stdout.buffer.write(orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read it has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except UnicodeDecodeError as error:
         print(f"replay: {args.file} is no text in UTF-8: {error.reason}", file=sys.stderr)
         return 1
