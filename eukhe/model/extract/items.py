@@ -9,7 +9,9 @@ is one; else a `user:` that follows anything a user did not write stays part of 
 import re
 from typing import NamedTuple
 
-_KINDS = "user|eukhe|talk|tool|echo|work|note"
+from eukhe.model.record import KINDS, READ_AS
+
+_KINDS = "|".join((*KINDS, *READ_AS))
 _FIRST = re.compile(rf"(?:({_KINDS}): ?)?")
 _JOINED = re.compile(rf"; ({_KINDS}): ")
 _LINES = re.compile(rf"\n({_KINDS}): ?")
@@ -54,7 +56,7 @@ def _first(line: str) -> Item:
 
 
 def _named(kind: str) -> str:
-    return "eukhe" if kind == "talk" else kind
+    return READ_AS.get(kind, kind)
 
 
 def _doubted(found: list[Item]) -> list[Item]:
