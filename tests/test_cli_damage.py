@@ -87,7 +87,7 @@ def overwrite_keys(home: Path) -> None:
 
 
 def overwrite_checkpoint(home: Path) -> None:
-    change_index(home, "UPDATE checkpoint SET state = replace(state, '9', '8')")
+    change_index(home, "UPDATE checkpoint SET state = CAST(replace(state, '9', '8') AS BLOB)")
 
 
 def name_another_file(home: Path) -> None:
@@ -95,8 +95,11 @@ def name_another_file(home: Path) -> None:
     change_index(home, "UPDATE messages SET file = 99 WHERE i < 50")
 
 
-def lose_rows(home: Path) -> None:
+def lose_nodes(home: Path) -> None:
     change_index(home, "DELETE FROM nodes WHERE key > 2")
+
+
+def lose_messages(home: Path) -> None:
     change_index(home, "DELETE FROM messages WHERE i < 50")
 
 
@@ -116,7 +119,8 @@ SPOILS = [
     overwrite_keys,
     overwrite_checkpoint,
     name_another_file,
-    lose_rows,
+    lose_nodes,
+    lose_messages,
     lead_past_the_end,
     hold_other_types,
 ]
