@@ -11,7 +11,7 @@ import click
 from eukhe.cli.command import Command, Group
 from eukhe.cli.commands import COMMANDS
 from eukhe.cli.main import root as program
-from eukhe.limits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED
+from eukhe.limits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, EXIT_SIGNALLED
 from eukhe.world.config import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +32,7 @@ Results go to stdout, progress and talk to stderr. What a terminal could take fo
 | 0 | done |
 | {EXIT_FAILED} | it failed, and one line says what, where, and what to do |
 | {click.UsageError.exit_code} | wrong usage |
-| {EXIT_INTERRUPTED} | interrupted |
+| {EXIT_INTERRUPTED} | interrupted; {EXIT_SIGNALLED} and its number for another signal |
 | {EXIT_PIPE_CLOSED} | whoever read the output went away |
 
 `EUKHE_DEBUG=1` shows where in the code an error arose. `NO_COLOR` and `TERM=dumb` are heeded.

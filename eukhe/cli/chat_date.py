@@ -6,7 +6,7 @@ import click
 
 from eukhe.cli.command import Command, Given
 from eukhe.cli.output import emit, emit_json
-from eukhe.cli.reading import reading
+from eukhe.cli.reading import reading, tell_problems
 from eukhe.errors import NotFoundError
 
 JSON_KEYS = {"id": "the message", "date": "when it was said, `2026-10-05 09:32:11 +02:00`"}
@@ -18,6 +18,7 @@ JSON_KEYS = {"id": "the message", "date": "when it was said, `2026-10-05 09:32:1
 def command(given: Given, id: int, as_json: bool) -> None:
     """Print when message ID was said."""
     with reading(given) as memory:
+        tell_problems(memory.opened)
         record = memory.archive.message(id) if 0 <= id < memory.chat.t else None
     if record is None:
         raise NotFoundError(f"No message {id}.")

@@ -9,7 +9,7 @@ import click
 from eukhe.cli.command import Command, Given
 from eukhe.cli.lines import LINE_KEYS, line_json
 from eukhe.cli.output import emit, emit_json, path_text
-from eukhe.cli.reading import Memory, reading
+from eukhe.cli.reading import Memory, reading, tell_problems
 from eukhe.errors import NotFoundError
 from eukhe.limits import LOST
 from eukhe.model.part import Part, part_of
@@ -44,6 +44,7 @@ def command(given: Given, id: str, n: int | None, depth: int, as_json: bool) -> 
     if n is not None and named[2] is not None:
         raise click.UsageError(f"Both {id} and {n} say how many messages to open.")
     with reading(given) as memory:
+        tell_problems(memory.opened)
         part = part_of(first, count)
         if part is None or part.end > memory.chat.t:
             raise NotFoundError(f"No line {first}+{count}.")

@@ -121,9 +121,9 @@ def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterato
             say(index.said)
         with logs_progress() as read:
             opened = open_chat(disk, index, settings.chat_limits(), owner=True, progress=read)
-        tell_problems(opened)
         if opened.damage is not None:
             raise opened.damage
+        tell_problems(opened)
         nodes = opened.chat.built_nodes.count
         stores_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         commands_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
