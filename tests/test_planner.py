@@ -239,6 +239,13 @@ def test_many_free_nodes_are_written_some_at_a_time_before_it_says_that_it_is_up
     assert [FREE_NODES_A_WRITE, FREE_NODES_A_WRITE, 1] == sizes
 
 
+def test_while_free_nodes_are_still_to_be_written_no_state_is_saved() -> None:
+    chat = Chat()
+    actor = Planner(chat, [f"c{k}" for k in range(8)], free=[Part(0, i) for i in range(FREE_NODES_A_WRITE + 1)])
+    actor.receive(Ping("supervisor", 1), 0)
+    assert [Tell("supervisor", Synced(2))] == actor.receive(Sync("supervisor", 2), 0)
+
+
 @pytest.mark.rule("25")
 def test_a_view_that_changed_is_saved_a_while_later_once_for_all_changes_and_at_once_after_a_batch() -> None:
     actor = planner(ceiling=250, floor=200)

@@ -104,7 +104,9 @@ class Planner:
                 self.view_is_due = False
                 return self._save_view()
             case Sync(reply_to, ticket):
-                return [*self._save_view(), self._checkpoint(), Tell(reply_to, Synced(ticket))]
+                # While nodes are missing from the log, a state that has them built would lie.
+                saved = [] if self.lost_free else [*self._save_view(), self._checkpoint()]
+                return [*saved, Tell(reply_to, Synced(ticket))]
         raise Bug(f"the planner does not know {message}")
 
     def _go_on(self) -> list[Effect]:
