@@ -56,7 +56,7 @@ def test_a_removed_prompt_whose_typing_is_not_in_the_file_is_said_by_the_removal
 
 
 def test_commands_in_the_queue_say_nothing_and_do_not_make_a_session(tmp_path: Path) -> None:
-    session = Session().queue("enqueue", "/context").queue("remove").queue("enqueue", "<x>").queue("remove")
+    session = Session().queue("enqueue", "/context").queue("remove").queue("enqueue", "<x-y>").queue("remove")
     with plan([session.write(tmp_path / "a.jsonl")]) as planned:
         assert (0, []) == (planned.sessions, list(read(planned)))
 

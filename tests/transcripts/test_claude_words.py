@@ -80,13 +80,15 @@ def test_a_user_text_is_told_from_what_the_program_wrote(text: str, words: list[
         ("use 4 jobs", [("user", "use 4 jobs")]),
         ("/context", []),
         (" /review 12", []),
-        ("<div> is broken", []),
+        ("/home/me/shot.png is wrong", [("user", "/home/me/shot.png is wrong")]),
+        ("<div> is broken", [("user", "<div> is broken")]),
+        ("<ci-event>red</ci-event>\nsee above", []),
         ("[monitor] worker idle", []),
         ("[Image #1] like this", [("user", "[Image #1] like this")]),
         (NOTIFICATION, [("work", "It holds <b>tags</b>,\nand lines.")]),
     ],
 )
-def test_a_queued_text_that_begins_like_a_command_or_tag_is_not_the_users(
+def test_a_queued_text_that_begins_like_a_command_or_a_programs_tag_is_not_the_users(
     text: str, words: list[tuple[str, str]]
 ) -> None:
     assert words == [tuple(word) for word in queued_words(text)]

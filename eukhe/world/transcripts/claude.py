@@ -25,7 +25,7 @@ from eukhe.world.transcripts.claude_pieces import (
     talk,
     text_of,
 )
-from eukhe.world.transcripts.claude_queue import ATTACHMENT, scan_queue, settle_queue, twin_of
+from eukhe.world.transcripts.claude_queue import ATTACHMENT, UNSAID, scan_queue, settle_queue, twin_of
 from eukhe.world.transcripts.claude_user import reported_tasks
 from eukhe.world.transcripts.identity import identity, own_id, short
 from eukhe.world.transcripts.images import BadImage, image_bytes
@@ -78,6 +78,8 @@ class Claude:
             catalog.count("master", str(catalog.file))
         role, twin = _role(record)
         says = role != _AGENT and any(True for _ in pieces(record))
+        if role == ATTACHMENT and not says:
+            role = UNSAID
         name, parent = _name(record.get("uuid")), _name(record.get("parentUuid"))
         content = [record.get("type"), record.get("timestamp"), record.get("message"), record.get("attachment")]
         if name:

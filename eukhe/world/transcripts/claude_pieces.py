@@ -1,13 +1,17 @@
 """The messages in one record of a Claude Code session, by nothing but the record itself."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from eukhe.world.transcripts.claude_letters import Words
 from eukhe.world.transcripts.claude_user import (
     is_machines,
     is_refusal,
+    others_words,
     queued_words,
     refusing_words,
+    said_on_refusing,
+    sent_words,
     without_reminders,
     words_of,
 )
@@ -15,6 +19,9 @@ from eukhe.world.transcripts.identity import as_json
 from eukhe.world.transcripts.lines import Record
 
 _LAUNCHED = "Async agent launched successfully"
+_OTHERS = frozenset({"peer", "task-notification", "coordinator", "observer", "observer-activity"})
+_PROGRAMS = frozenset({"auto-continuation", "scheduled-trigger"})
+_PLACEHOLDERS = frozenset({"(no content)", "No response requested."})  # what stands where no answer was given
 _AGENT_NOTE = "agentId: "  # the program's own block behind a report: how to go on with the agent, what it cost
 
 
@@ -56,15 +63,19 @@ def talk(record: Record) -> Iterator[Piece]:
     return (piece for piece in _assistant(record) if isinstance(piece, Piece) and piece.kind == "eukhe")
 
 
-def queued(content: Any) -> Iterator[Piece]:
-    """The messages in what waited its turn: a text, or blocks of text and images. The images go with the user's."""
+def queued(content: Any, origin: Record | None = None) -> Iterator[Piece]:
+    """The messages in what waited its turn: a text, or blocks of text and images. The images go with the user's.
+
+    `origin` is the record that says who wrote it, where there is one.
+    """
+    origin = origin or {}
     blocks = content_blocks(content)
     text = text_of(blocks)
     images = _images(blocks)
-    for k, word in enumerate(queued_words(text)):
+    for k, word in enumerate(_words(origin, text, queued_words)):
         yield Piece(word.kind, word.text, _part(0, k), images if word.kind == "user" else ())
         images = images if word.kind != "user" else ()
-    if images and not is_machines(text):
+    if images and not is_machines(text) and not _is_programs(origin):
         yield Piece("user", "", "images", images)
 
 
@@ -115,15 +126,15 @@ def _user(record: Record) -> Iterator[Piece | Fault]:
     said: list[str] = []
     images: list[Record] = []
     place, part = 0, ""
-    meta = bool(record.get("isMeta"))  # words that the program wrote; a result in such a line is still a result
+    unsaid = _is_programs(record)  # a result in such a line is still a result
     for n, block in enumerate(message_blocks(record)):
         match block:
             case {"type": "tool_result"}:
                 found += _result(record, block, n)
-            case {"type": "text" | "image" | "document"} if meta:
+            case {"type": "image" | "document"} if unsaid:
                 pass
             case {"type": "text", "text": str(text)}:
-                for k, word in enumerate(words_of(text)):
+                for k, word in enumerate(_words(record, text, words_of)):
                     if word.kind != "user":
                         found.append(Piece(word.kind, word.text, _part(n, k)))
                         continue
@@ -143,6 +154,30 @@ def _user(record: Record) -> Iterator[Piece | Fault]:
     yield from found
 
 
+def _words(origin: Record, text: str, words: Callable[[str, bool], list[Words]]) -> list[Words]:
+    """The messages in a text, by what its record says of who wrote it, and where that is nothing by the text alone."""
+    if _is_programs(origin):
+        return sent_words(text)
+    kind = _kind(origin)
+    return others_words(text) if kind in _OTHERS else words(text, kind == "human")
+
+
+def _is_programs(record: Record) -> bool:
+    """Did the program write this record, as it says itself?"""
+    kind = _kind(record)
+    if record.get("isMeta") or record.get("turnCompanion") or kind in _PROGRAMS:
+        return True
+    return not kind and record.get("promptSource") == "system"
+
+
+def _kind(record: Record) -> str:
+    """The kind of sender that the record names; empty where it names none, as in older versions."""
+    match record.get("origin"):
+        case {"kind": str(kind)}:
+            return kind
+    return ""
+
+
 def _result(record: Record, block: Record, n: int) -> Iterator[Piece]:
     """An echo, and behind it what the user said on refusing the call."""
     blocks = content_blocks(block.get("content"))
@@ -152,7 +187,8 @@ def _result(record: Record, block: Record, n: int) -> Iterator[Piece]:
         call = ""
     text = without_reminders(text)
     yield Piece("echo", text, _part(n, 0), _images(blocks), call)
-    if words := refusing_words(text):
+    feedback = record.get("userFeedback")
+    if words := refusing_words(text) or (said_on_refusing(feedback) if isinstance(feedback, str) else ""):
         yield Piece("user", words, f"{n}.said")
 
 
@@ -166,10 +202,12 @@ def _assistant(record: Record) -> Iterator[Piece | Fault]:
     for n, block in enumerate(message_blocks(record)):
         match block:
             case {"type": "text", "text": str(text)}:
-                if text.strip():
+                if text.strip() and text.strip() not in _PLACEHOLDERS:
                     yield Piece("eukhe", text, _part(n, 0))
-            case {"type": "tool_use", "name": str(name)}:
+            case {"type": "tool_use" | "server_tool_use" | "mcp_tool_use", "name": str(name)}:
                 yield _call(name, block.get("input"), _part(n, 0))
+            case {"type": str(kind), "tool_use_id": str()} if kind.endswith("_tool_result"):
+                yield _served(block.get("content"), _part(n, 0))
             case {"type": "thinking" | "redacted_thinking"}:
                 pass
             case _:
@@ -184,10 +222,18 @@ def _call(name: str, input_: Any, part: str) -> Piece | Fault:
         return Fault("a call whose input is nested too deeply")
 
 
+def _served(content: Any, part: str) -> Piece | Fault:
+    """The result of a call that the model's own server ran, which stands in the answer."""
+    try:
+        return Piece("echo", text_of(content_blocks(content)) or as_json(content), part)
+    except RecursionError:
+        return Fault("a result that is nested too deeply")
+
+
 def _attachment(attachment: Any) -> Iterator[Piece | Fault]:
     match attachment:
-        case {"type": "queued_command", "prompt": str() | list() as prompt} if not attachment.get("isMeta"):
-            yield from queued(prompt)
+        case {"type": "queued_command", "prompt": str() | list() as prompt}:
+            yield from queued(prompt, attachment)
 
 
 def _has_message(record: Record) -> bool:

@@ -18,6 +18,7 @@ from eukhe.world.transcripts.lines import Record
 
 QUEUE = "queue"
 ATTACHMENT = "attachment"
+UNSAID = "unsaid"  # the role of an attachment in which nothing is said
 
 
 class _Waiting(NamedTuple):
@@ -63,13 +64,17 @@ def twin_of(content: Any) -> str:
 
 
 def settle_queue(catalog: Catalog) -> None:
-    """Silences, of each pair, what is written last: in its file, and wherever it was copied to."""
+    """Silences, of each pair, what is written last: in its file, and wherever it was copied to.
+
+    An attachment that says nothing tells that its prompt was not the user's: then both are silent.
+    """
     catalog.sql.execute(
         "WITH one AS (SELECT file, session, twin, role, id, MIN(rowid) AS r FROM record WHERE twin NOT NULL"
-        "             AND role IN ('queue', 'attachment') GROUP BY file, role, id),"
+        "             AND role IN ('queue', 'attachment', 'unsaid') GROUP BY file, role, id),"
         " numbered AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY file, session, twin, role ORDER BY r) AS n FROM one)"
         " UPDATE record SET says = 0 WHERE twin NOT NULL AND id IN (SELECT late.id FROM numbered late"
-        " JOIN numbered early USING (file, session, twin, n) WHERE late.r > early.r)"
+        " JOIN numbered early USING (file, session, twin, n) WHERE late.r > early.r"
+        "  OR early.role = 'unsaid')"
     )
 
 
