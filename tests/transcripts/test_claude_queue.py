@@ -90,6 +90,19 @@ def test_an_attachment_before_the_removal_repeats_it_too(tmp_path: Path) -> None
     assert before == after[:2]
 
 
+def test_an_attachment_can_tell_that_a_queued_prompt_was_the_programs(tmp_path: Path) -> None:
+    session = Session().queue("enqueue", "carry on").queue("remove", "carry on", reason="absorbed_mid_turn")
+    session.attached("carry on", origin={"kind": "auto-continuation"}).talk("ok")
+    session.queue("enqueue", "and docs").attached("and docs", origin={"kind": "human"}).queue("remove", "and docs")
+    assert ["ok", "and docs"] == texts(session.write(tmp_path / "a.jsonl"))
+
+
+def test_what_was_pasted_while_the_agent_worked_is_the_users(tmp_path: Path) -> None:
+    pasted = '<pasted_content id="a1">\nTraceback\n</pasted_content id="a1">'
+    session = Session().queue("enqueue", pasted).queue("remove", pasted).attached(pasted).talk("ok")
+    assert ["Traceback", "ok"] == texts(session.write(tmp_path / "a.jsonl"))
+
+
 def test_an_attachment_without_a_queue_is_the_users(tmp_path: Path) -> None:
     session = Session().talk("a").attached("use 4 jobs").talk("b").attached("note", isMeta=True).attached("/context")
     assert [("eukhe", "a"), ("user", "use 4 jobs"), ("eukhe", "b")] == kinds_and_texts(

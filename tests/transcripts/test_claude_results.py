@@ -25,6 +25,7 @@ REFUSED = (
 )
 STOP = "STOP what you are doing and wait for the user to tell you how to proceed."
 LAUNCHED = "Async agent launched successfully.\nagentId: ab12 (internal ID)"
+SPAWNED = "Spawned successfully.\nagent_id: scout@team\nname: scout"
 NOTE = "agentId: ab12 (for resuming to continue this agent's work if needed)\n<usage>total_tokens: 1</usage>"
 
 
@@ -83,6 +84,39 @@ def test_the_programs_note_behind_the_words_of_a_refusal_is_not_the_users(tmp_pa
     assert ("user", "not there") == of_one(tmp_path, "Edit", result_block("c1", refusal, is_error=True))[1]
 
 
+def test_a_reason_for_a_refusal_is_the_users_as_older_versions_write_it(tmp_path: Path) -> None:
+    refusal = REFUSED + "The user provided the following reason for the rejection:  not there,\nput it into b.py"
+    wanted = [("echo", refusal), ("user", "not there,\nput it into b.py")]
+    assert wanted == of_one(tmp_path, "Edit", result_block("c1", refusal, is_error=True))
+
+
+def test_a_reason_that_stands_beside_the_result_is_the_users(tmp_path: Path) -> None:
+    refused = result_block("c1", REFUSED + STOP, is_error=True)
+    result = of_one(tmp_path, "Edit", refused, toolDenialKind="user-rejected", userFeedback="not there")
+    assert [("echo", REFUSED + STOP), ("user", "not there")] == result
+    both = result_block("c1", REFUSED + "To tell you how to proceed, the user said:\nnot there", is_error=True)
+    assert 1 == [kind for kind, _ in of_one(tmp_path, "Edit", both, userFeedback="not there")].count("user")
+
+
+def test_a_reason_that_the_program_wrote_for_unanswered_questions_is_not_the_users(tmp_path: Path) -> None:
+    reason = 'The user wants to clarify these questions.\n    Questions asked:\n- "Which?"\n  (No answer provided)'
+    refusal = REFUSED + f"To tell you how to proceed, the user said:\n{reason}"
+    result = of_one(tmp_path, "AskUserQuestion", result_block("c1", refusal, is_error=True), userFeedback=reason)
+    assert [("echo", refusal)] == result
+
+
+def test_calls_that_the_models_server_ran_are_calls_with_results(tmp_path: Path) -> None:
+    session = Session().answer(
+        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "tides"}},
+        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"title": "Tides", "url": "u"}]},
+        {"type": "mcp_tool_use", "id": "s2", "name": "look", "input": {}},
+        {"type": "mcp_tool_result", "tool_use_id": "s2", "content": [text_block("high water at noon")]},
+    )
+    wanted = [("tool", 'web_search {"query":"tides"}'), ("echo", '[{"title":"Tides","url":"u"}]')]
+    wanted += [("tool", "look {}"), ("echo", "high water at noon")]
+    assert wanted == kinds_and_texts(all_of(session.write(tmp_path / "a.jsonl")))
+
+
 def test_a_refusal_without_words_is_an_echo_alone(tmp_path: Path) -> None:
     assert [("echo", REFUSED + STOP)] == of_one(tmp_path, "Edit", result_block("c1", REFUSED + STOP, is_error=True))
 
@@ -111,6 +145,9 @@ def test_a_call_that_comes_after_its_result_still_makes_it_a_report(tmp_path: Pa
     ("result", "fields"),
     [
         (result_block("c1", LAUNCHED), {}),
+        (result_block("c1", SPAWNED), {}),
+        (result_block("c1", "Remote agent launched in a cloud.\ntaskId: t1"), {}),
+        (result_block("c1", "Started."), {"toolUseResult": {"status": "teammate_spawned"}}),
         (result_block("c1", "Started."), {"toolUseResult": {"status": "async_launched", "agentId": "ab12"}}),
         (result_block("c1", "<tool_use_error>no prompt</tool_use_error>", is_error=True), {}),
         (result_block("c1", REFUSED + STOP), {}),

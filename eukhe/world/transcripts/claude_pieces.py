@@ -18,7 +18,8 @@ from eukhe.world.transcripts.claude_user import (
 from eukhe.world.transcripts.identity import as_json
 from eukhe.world.transcripts.lines import Record
 
-_LAUNCHED = "Async agent launched successfully"
+_LAUNCHED = ("Async agent launched successfully", "Remote agent launched in", "Spawned successfully.\nagent_id: ")
+_LAUNCHED_STATUS = frozenset({"async_launched", "remote_launched", "teammate_spawned"})
 _OTHERS = frozenset({"peer", "task-notification", "coordinator", "observer", "observer-activity"})
 _PROGRAMS = frozenset({"auto-continuation", "scheduled-trigger"})
 _PLACEHOLDERS = frozenset({"(no content)", "No response requested."})  # what stands where no answer was given
@@ -114,7 +115,7 @@ def is_launch_note(record: Record, result: str) -> bool:
     """Does the result only say that an agent was started in the background?"""
     outcome = record.get("toolUseResult")
     status = outcome.get("status") if isinstance(outcome, dict) else None
-    return status == "async_launched" or result.startswith(_LAUNCHED)
+    return status in _LAUNCHED_STATUS or result.startswith(_LAUNCHED)
 
 
 def _user(record: Record) -> Iterator[Piece | Fault]:
