@@ -16,7 +16,7 @@ IDLE_DONE = IDLE.replace('"from"', '"result":"Two bugs.","from"')
 NOTE = "\n\nThis came from another session, not from your user."
 HANDED_BACK = (
     '<agent-message from="ab12">\n[Subagent hand-back] Not a message from the user. The report follows:\n'
-    "  Two bugs:\n    - one\n  \n  Done.\n</agent-message>"
+    "  [harness: it speaks of settings]\n  \n  Two bugs:\n    - one\n  \n  Done.\n</agent-message>"
 )
 CHAT = '<channel source="plugin:chat" chat_id="7" message_id="9">\nship it\n</channel>'
 HOOK = '<channel source="builds" severity="high">\nmain is red\n</channel>'

@@ -20,6 +20,7 @@ _FROM_A_PERSON = re.compile(r"\s(?:chat_id|user)=")
 _HANDED_BACK = "[Subagent hand-back]"
 _REPORTER = re.compile(r'^<agent-message from="([^"]+)">\n' + re.escape(_HANDED_BACK), re.M)
 _REPORT_FOLLOWS = "The report follows:\n"
+_WARNING = re.compile(r"\A\[harness: [^\n]*\]\n")  # of the program, at the head of a report
 
 
 class Words(NamedTuple):
@@ -66,7 +67,7 @@ def reporters(text: str) -> Iterator[str]:
 def _body(text: str) -> str:
     """What a letter says. A report stands indented behind a note; teammates' signals are JSON, some with a result."""
     if text.lstrip().startswith(_HANDED_BACK):
-        text = text.partition(_REPORT_FOLLOWS)[2]
+        text = _WARNING.sub("", dedent(text.partition(_REPORT_FOLLOWS)[2]).lstrip(), count=1)
     text = dedent(text.strip("\n")).strip()
     if text.startswith("{"):
         try:
