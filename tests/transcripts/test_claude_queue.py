@@ -74,6 +74,12 @@ def test_images_in_the_queue_come_with_the_prompt(tmp_path: Path) -> None:
     assert [("like this", (PNG,)), ("", (PNG,))] == [(message.text, message.images) for message in messages]
 
 
+def test_an_image_that_the_program_attached_is_not_the_users(tmp_path: Path) -> None:
+    picture = image_block(base64.b64encode(PNG).decode())
+    session = Session().attached([picture], isMeta=True).attached([picture])
+    assert [("", (PNG,))] == [(m.text, m.images) for m in said(session.write(tmp_path / "a.jsonl"))]
+
+
 def test_an_attachment_repeats_what_the_queue_gave(tmp_path: Path) -> None:
     session = Session().queue("enqueue", "use 4 jobs").queue("remove").talk("ok").attached("use 4 jobs").talk("done")
     assert ["use 4 jobs", "ok", "done"] == texts(session.write(tmp_path / "a.jsonl"))
@@ -93,8 +99,9 @@ def test_an_attachment_before_the_removal_repeats_it_too(tmp_path: Path) -> None
 def test_an_attachment_can_tell_that_a_queued_prompt_was_the_programs(tmp_path: Path) -> None:
     session = Session().queue("enqueue", "carry on").queue("remove", "carry on", reason="absorbed_mid_turn")
     session.attached("carry on", origin={"kind": "auto-continuation"}).talk("ok")
-    session.queue("enqueue", "and docs").attached("and docs", origin={"kind": "human"}).queue("remove", "and docs")
-    assert ["ok", "and docs"] == texts(session.write(tmp_path / "a.jsonl"))
+    session.queue("enqueue", "carry on").attached("carry on", origin={"kind": "human"}).queue("remove", "carry on")
+    session.talk("yes").queue("enqueue", "carry on").queue("remove").attached("carry on", isMeta=True)
+    assert ["ok", "carry on", "yes"] == texts(session.write(tmp_path / "a.jsonl"))
 
 
 def test_what_was_pasted_while_the_agent_worked_is_the_users(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_lines_that_are_the_programs_give_no_message(tmp_path: Path) -> None:
     session.talk("(no content)").talk("No response requested.")
     session.user("a skill's text", turnCompanion=True)
     session.user("Go on after the limit.", origin={"kind": "auto-continuation"})
-    session.user("the clock struck", promptSource="system")
+    session.user("a hook speaks", origin={"kind": "hook"}).user("the clock struck", promptSource="system")
     session.user([image_block(base64.b64encode(PNG).decode())], isMeta=True)
     for type_ in ("progress", "system", "pr-link", "custom-title", "permission-mode", "last-prompt", "new-in-2030"):
         session.record(type_, content="x", data={"message": {"type": "user", "message": {"content": "x"}}})

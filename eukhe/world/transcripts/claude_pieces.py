@@ -21,7 +21,7 @@ from eukhe.world.transcripts.lines import Record
 _LAUNCHED = ("Async agent launched successfully", "Remote agent launched in", "Spawned successfully.\nagent_id: ")
 _LAUNCHED_STATUS = frozenset({"async_launched", "remote_launched", "teammate_spawned"})
 _OTHERS = frozenset({"peer", "task-notification", "coordinator", "observer", "observer-activity"})
-_PROGRAMS = frozenset({"auto-continuation", "scheduled-trigger"})
+_PROGRAMS = frozenset({"auto-continuation", "scheduled-trigger", "hook"})
 _PLACEHOLDERS = frozenset({"(no content)", "No response requested."})  # what stands where no answer was given
 _AGENT_NOTE = "agentId: "  # the program's own block behind a report: how to go on with the agent, what it cost
 

@@ -71,10 +71,11 @@ def settle_queue(catalog: Catalog) -> None:
     catalog.sql.execute(
         "WITH one AS (SELECT file, session, twin, role, id, MIN(rowid) AS r FROM record WHERE twin NOT NULL"
         "             AND role IN ('queue', 'attachment', 'unsaid') GROUP BY file, role, id),"
-        " numbered AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY file, session, twin, role ORDER BY r) AS n FROM one)"
+        " numbered AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY file, session, twin, role = 'queue' ORDER BY r)"
+        "             AS n FROM one)"
         " UPDATE record SET says = 0 WHERE twin NOT NULL AND id IN (SELECT late.id FROM numbered late"
-        " JOIN numbered early USING (file, session, twin, n) WHERE late.r > early.r"
-        "  OR early.role = 'unsaid')"
+        " JOIN numbered early USING (file, session, twin, n) WHERE (late.role = 'queue') <> (early.role = 'queue')"
+        "  AND (late.r > early.r OR early.role = 'unsaid'))"
     )
 
 
