@@ -5,7 +5,7 @@ What pykka adds is the mailbox and the loop; on which threads, or none, a runtim
 
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -61,14 +61,19 @@ class Host(pykka.Actor):
         self.recent: deque[Msg] = deque(maxlen=CRASH_MESSAGES)
 
     def on_receive(self, message: Any) -> None:
+        for _ in self.effects(message):
+            pass
+
+    def effects(self, message: Msg) -> Iterator[Effect]:
+        """What a message brings, each effect yielded, then performed: so a runtime may do other things in between."""
         self.recent.append(message)
         if self.behaviour is None:
             self.behaviour = self.make()
         now = self.system.clock.monotonic_s()
         try:
-            self._perform(self.behaviour.receive(message, now))
+            yield from self._perform(self.behaviour.receive(message, now))
         except (StoreError, IndexFailed) as error:  # the world's: no bug of the behaviour's
-            self._perform(self.behaviour.receive(Failed(str(error)), now))
+            yield from self._perform(self.behaviour.receive(Failed(str(error)), now))
 
     def on_failure(
         self,
@@ -80,9 +85,10 @@ class Host(pykka.Actor):
         assert exception_value is not None
         self.system.tell(SUPERVISOR, Crashed(self.name, _told(exception_value, self.recent)))
 
-    def _perform(self, effects: Sequence[Effect]) -> None:
+    def _perform(self, effects: Sequence[Effect]) -> Iterator[Effect]:
         system = self.system
         for effect in effects:
+            yield effect
             match effect:
                 case Tell(to, message):
                     system.tell(to, message)

@@ -62,7 +62,7 @@ class AppendFailed(Msg, frozen=True):
     why: str
 
 
-class FreeNode(msgspec.Struct, frozen=True):
+class FreeNode(msgspec.Struct, frozen=True, tag=True):
     """A node that is its own source; the store composes its text."""
 
     part: Part

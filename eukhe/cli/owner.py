@@ -10,9 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from eukhe.actors.archive import Archive
-from eukhe.actors.behaviour import Behaviour
-from eukhe.actors.compactor import Compactor
-from eukhe.actors.index import IndexActor
+from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import (
     Append,
     AppendDone,
@@ -28,8 +26,6 @@ from eukhe.actors.messages import (
     Synced,
 )
 from eukhe.actors.opening import Opened, open_chat
-from eukhe.actors.planner import Planner
-from eukhe.actors.store import Store
 from eukhe.actors.threads import EDGE, Threads
 from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
@@ -129,13 +125,7 @@ def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterato
         commands_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         model = _model(home, settings)
         clock = RealClock()
-        names = [f"compactor-{k}" for k in range(opened.chat.limits.jobs)]
-        makers: dict[str, Callable[[], Behaviour]] = {
-            "index": lambda: IndexActor(disk, index),
-            "store": lambda: Store(opened.start, clock, stores_index, Archive(disk, stores_index)),
-            **{name: lambda name=name: Compactor(name, model) for name in names},  # type: ignore[misc]
-            "planner": lambda: Planner(opened.chat, names, free=opened.free, builds=builds),
-        }
+        makers = owner_makers(opened, disk, clock, index, stores_index, model, builds)
         system = Threads(makers, disk, clock, OfflineWorkers())
         try:
             try:

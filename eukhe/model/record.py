@@ -25,7 +25,7 @@ class RecordError(ValueError):
     """A line that is no record; str() says why in a few words."""
 
 
-class MessageRecord(msgspec.Struct, frozen=True):
+class MessageRecord(msgspec.Struct, frozen=True, tag=True):
     """A message. `size` is the bytes of `kind: text`, `date` RFC 3339 with its offset, `images` file names."""
 
     i: int
@@ -41,7 +41,7 @@ class MessageRecord(msgspec.Struct, frozen=True):
         return label(self.kind, self.text)
 
 
-class NodeRecord(msgspec.Struct, frozen=True):
+class NodeRecord(msgspec.Struct, frozen=True, tag=True):
     """A node's line. `size` is the bytes of `text`, 1 to 512."""
 
     part: Part
@@ -49,7 +49,7 @@ class NodeRecord(msgspec.Struct, frozen=True):
     size: int
 
 
-class BatchRecord(msgspec.Struct, frozen=True):
+class BatchRecord(msgspec.Struct, frozen=True, tag=True):
     """One batch: the parents in the order merged, whether the view stayed above its floor, the messages then.
 
     `t` is None in lines of older chats, which counts as where the line stands.
@@ -60,13 +60,13 @@ class BatchRecord(msgspec.Struct, frozen=True):
     t: int | None
 
 
-class VoidRecord(msgspec.Struct, frozen=True):
+class VoidRecord(msgspec.Struct, frozen=True, tag=True):
     """Nodes past the last message when the chat was opened: their messages' lines were torn off."""
 
     void: tuple[Part, ...]
 
 
-class GapRecord(msgspec.Struct, frozen=True):
+class GapRecord(msgspec.Struct, frozen=True, tag=True):
     """Messages a to b - 1 are lost, and the user said so. Stands in main."""
 
     first: int
