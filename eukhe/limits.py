@@ -161,3 +161,9 @@ STATUS_EVERY_S: Final = 0.1  # between two looks at how far the planner is
 BEGIN_WAIT_S: Final = 600  # how long the actors may take to start: another program's chat gets its free nodes then
 EDGE_WAIT_S: Final = 60  # how long the program waits for an actor's answer
 TIMERS_STALE_MAX: Final = 256  # timers taken back that may stay in the heap
+
+# The simulator
+SIM_STEPS_SHOWN: Final = 30  # the last steps of a run that failed
+SIM_EARLY_S: Final = 1.0  # a timer due within this may go off while others could go on
+SIM_EARLY_ODDS: Final = 16  # one step in so many is such a timer
+SIM_STEP_CHARS_MAX: Final = 160  # of a step that is shown

@@ -1,0 +1,160 @@
+"""A disk in memory that does what disks do when the power goes.
+
+A file is what programs see of it; how much of that is synced is known apart, and so are the names that are. What
+`append` and `replace` do takes operations (write, sync, rename, sync of the folder), which are counted: a crash comes
+at one of them or between two effects, a failure at one that was asked for.
+"""
+
+import errno
+import os
+from collections.abc import Callable
+from random import Random
+
+from eukhe.errors import StoreError
+
+
+class Crash(Exception):
+    """The machine stops in the middle of an operation."""
+
+
+class _File:
+    """Bytes, of which the first `synced` outlive lost power. At most one write is outstanding beyond them."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.synced = 0
+
+
+class SimDisk:
+    """Implements `Disk`. `operations`: how many there were.
+
+    `crash_at`: the operation that is the last one, in its midst. `fail_at`: the one that fails, with `errno`; what a
+    failed sync was to sync stays as it is.
+    """
+
+    def __init__(self) -> None:
+        self.operations = 0
+        self.crash_at: int | None = None
+        self.fail_at: int | None = None
+        self.errno = errno.EIO
+        self._files: dict[str, _File] = {}
+        self._entries: dict[str, _File] = {}  # the names that outlive lost power
+        self._logs: dict[str, str] = {}  # of a folder: the log this process appended to last
+        self._writing: tuple[_File, int] | None = None  # a write under way: its file, and where it began
+
+    # --- the port ---
+
+    def names(self, folder: str) -> list[str]:
+        return sorted(path.rpartition("/")[2] for path in self._files if path.rpartition("/")[0] == folder)
+
+    def length(self, path: str) -> int | None:
+        file = self._files.get(path)
+        return None if file is None else len(file.data)
+
+    def read(self, path: str, offset: int = 0, length: int = -1) -> bytes:
+        if path not in self._files:
+            raise _error(path, errno.ENOENT)
+        data = self._files[path].data
+        return data[offset:] if length < 0 else data[offset : offset + length]
+
+    def append(self, path: str, data: bytes) -> None:
+        folder = path.rpartition("/")[0]
+        new = self._logs.get(folder) != path
+        self._logs[folder] = path
+        file = self._files.setdefault(path, _File())
+        if data:
+            self._write(path, file, data)
+        self._sync(path, file)
+        if new:
+            self._sync_folder(folder)
+
+    def replace(self, path: str, data: bytes, sync: bool) -> None:
+        file = _File()
+        self._write(path, file, data)
+        if sync:
+            self._sync(path, file)
+        self._operation(path, lambda: self._files.update({path: file}))
+        if sync:
+            self._sync_folder(path.rpartition("/")[0])
+
+    # --- what happens to a machine ---
+
+    def kill(self, random: Random) -> None:
+        """The process is gone, the machine is not: what was written stays, of a write under way its beginning."""
+        if self._writing is not None:
+            file, begun = self._writing
+            file.data = file.data[: random.randint(begun, len(file.data))]
+        self._forget_process()
+
+    def lose_power(self, random: Random) -> None:
+        """What was not synced is kept, dropped, cut or torn, each file and each name for itself."""
+        files: dict[str, _File] = {}
+        for path in sorted({*self._files, *self._entries}):
+            file = random.choice((self._files.get(path), self._entries.get(path)))
+            if file is not None:
+                file.data = _after_power(file, random)
+                file.synced = len(file.data)
+                files[path] = file
+        self._files, self._entries = files, dict(files)
+        self._forget_process()
+
+    def _forget_process(self) -> None:
+        self._writing = self.crash_at = self.fail_at = None
+        self._logs.clear()
+
+    # --- operations ---
+
+    def _write(self, path: str, file: _File, data: bytes) -> None:
+        begun = len(file.data)
+        self._writing = file, begun
+
+        def write() -> None:
+            file.data += data
+
+        def write_some() -> None:
+            file.data += data[: len(data) // 2]
+
+        self._operation(path, write, write_some)
+        self._writing = None
+
+    def _sync(self, path: str, file: _File) -> None:
+        def sync() -> None:
+            file.synced = len(file.data)
+
+        if self._operation_is_last():
+            raise Crash("while syncing " + path)
+        self._operation(path, sync)
+
+    def _sync_folder(self, folder: str) -> None:
+        def sync() -> None:
+            inside = {path: file for path, file in self._files.items() if path.rpartition("/")[0] == folder}
+            self._entries.update(inside)
+
+        if self._operation_is_last():
+            raise Crash("while syncing " + folder)
+        self._operation(folder, sync)
+
+    def _operation_is_last(self) -> bool:
+        """Before a sync, since one that did not end has promised nothing."""
+        return self.crash_at == self.operations + 1
+
+    def _operation(self, path: str, perform: Callable[[], None], half: Callable[[], None] = lambda: None) -> None:
+        self.operations += 1
+        if self.fail_at == self.operations:
+            half()
+            self._writing = None
+            raise _error(path, self.errno)
+        perform()
+        if self.crash_at == self.operations:
+            raise Crash("while writing " + path)
+
+
+def _after_power(file: _File, random: Random) -> bytes:
+    """A file's bytes: what was synced, and what became of the write that was not."""
+    synced, rest = file.data[: file.synced], file.data[file.synced :]
+    kept = rest[: random.randint(0, len(rest))]
+    return synced + random.choice((rest, b"", kept, kept.ljust(len(rest), b"\0")))
+
+
+def _error(path: str, number: int) -> StoreError:
+    return StoreError(path, number, os.strerror(number))

@@ -1,0 +1,247 @@
+"""Actors on one thread, which go on when the scheduler says so.
+
+pykka's own loop runs, a turn of it a step: the inbox hands over one envelope and then leaves the loop, so replies,
+failures and stopping are pykka's. An actor's step is to take its oldest message, or to perform the next effect of the
+one it took; while effects are left it takes none. Every message is encoded and decoded on its way, as it is between
+processes.
+"""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import TracebackType
+from typing import Any, ClassVar
+
+import pykka
+
+from eukhe.actors.behaviour import Behaviour, Effect
+from eukhe.actors.host import Host
+from eukhe.actors.messages import Begin, Begun, End, Ended, Msg, OwnerFailed
+from eukhe.actors.ports import Clock, Disk, Workers
+from eukhe.actors.supervisor import NAME as SUPERVISOR
+from eukhe.actors.supervisor import Supervisor
+from eukhe.actors.threads import EDGE
+from eukhe.actors.wire import decode, encode
+from eukhe.errors import Bug
+from eukhe.sim.disk import Crash
+from eukhe.sim.scheduler import Scheduler
+
+ExcInfo = tuple[type[BaseException] | None, BaseException | None, TracebackType | None]
+
+
+class _LoopLeft(Exception):
+    """A turn of pykka's loop is over."""
+
+
+class _GoOn:
+    """To an actor: perform the next effect."""
+
+
+class SimInbox:
+    """Hands over one envelope for each `open`, and all that are left once the actor is `closed`."""
+
+    def __init__(self) -> None:
+        self.envelopes: deque[Any] = deque()
+        self.opened = self.closed = False
+
+    def put(self, envelope: Any, /) -> None:
+        self.envelopes.append(envelope)
+
+    def empty(self) -> bool:
+        return not self.envelopes
+
+    def get(self) -> Any:
+        if not self.opened and not self.closed:
+            raise _LoopLeft
+        self.opened = False
+        return self.envelopes.popleft()
+
+
+class SimFuture(pykka.Future[Any]):
+    """`get` makes the scheduler go on until there is a result. One that only passes another's on needs no scheduler."""
+
+    def __init__(self, scheduler: Scheduler | None = None) -> None:
+        super().__init__()
+        self._scheduler = scheduler
+        self._outcome: tuple[Any, BaseException | None] | None = None
+
+    def get(self, *, timeout: float | None = None) -> Any:
+        """Bug within a step; Deadlock where nothing can run any more. `timeout` is not looked at: time stands still."""
+        if self._scheduler is None:
+            return super().get(timeout=timeout)
+        self._scheduler.until(lambda: self._outcome is not None)
+        assert self._outcome is not None
+        value, error = self._outcome
+        if error is not None:
+            raise error
+        return value
+
+    def set(self, value: Any = None) -> None:
+        assert self._outcome is None, "a second result"
+        self._outcome = value, None
+
+    def set_exception(self, exc_info: ExcInfo | None = None) -> None:
+        assert self._outcome is None, "a second result"
+        _, error, _ = exc_info or sys.exc_info()
+        self._outcome = None, error
+
+
+class SimHost(Host):
+    """A host that takes a step at a time. Each scheduler has a class of its own: see `hosts_of`."""
+
+    scheduler: ClassVar[Scheduler]
+    actor_inbox: SimInbox
+
+    def __init__(self, name: str, make: Callable[[], Behaviour], system: "SimSystem") -> None:
+        super().__init__(name, make, system)
+        self._begun = False
+        self._left: Iterator[Effect] = iter(())  # those after the next
+        self._next: Effect | None = None
+        self._crash: Crash | None = None
+
+    def waiting(self) -> object | None:
+        if not self._begun:
+            return "start"
+        return self._next or (None if self.actor_inbox.empty() else self.actor_inbox.envelopes[0].message)
+
+    def step(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._actor_loop_setup()
+            return
+        if self._next is not None:
+            self.actor_ref.tell(_GoOn())
+            self.actor_inbox.envelopes.rotate()  # the last one first: nothing comes between an actor's effects
+        self.actor_inbox.opened = True
+        try:
+            self._actor_loop_running()
+        except _LoopLeft:
+            if self._crash is not None:
+                raise self._crash from None
+            return
+        self.actor_inbox.closed = True
+        self._actor_loop_teardown()
+        self.scheduler.remove(self.name)
+
+    def on_receive(self, message: Any) -> None:
+        if not isinstance(message, _GoOn):
+            self._left = self.effects(message)
+        try:
+            self._next = next(self._left, None)
+        except Crash as crash:  # no failure of the actor's: everything stops
+            self._crash = crash
+
+    @staticmethod
+    def _create_actor_inbox() -> SimInbox:
+        return SimInbox()
+
+    @classmethod
+    def _create_future(cls) -> SimFuture:
+        return SimFuture(cls.scheduler)
+
+    def _start_actor_loop(self) -> None:
+        self.scheduler.add(self)
+
+
+def hosts_of(scheduler: Scheduler) -> type[SimHost]:
+    """The class of a scheduler's actors: pykka asks an actor's class for its futures."""
+
+    class Hosted(SimHost):
+        pass
+
+    Hosted.scheduler = scheduler
+    return Hosted
+
+
+class SimSystem:
+    """A system of actors on one thread. `makers`: the behaviours by name, in the order in which they start.
+
+    `clients`: others who are told things, there from the beginning and not the supervisor's. `heard`: what was sent to
+    the edge, which asks by `ask`.
+    """
+
+    def __init__(
+        self,
+        makers: Mapping[str, Callable[[], Behaviour]],
+        disk: Disk,
+        clock: Clock,
+        workers: Workers,
+        scheduler: Scheduler,
+        clients: Mapping[str, Callable[[], Behaviour]] | None = None,
+    ) -> None:
+        self.disk = disk
+        self.clock = clock
+        self.workers = workers
+        self.scheduler = scheduler
+        self.heard: list[Msg] = []
+        self.actors: dict[str, pykka.ActorRef[SimHost]] = {}
+        self._host = hosts_of(scheduler)
+        self._makers = {**makers, **(clients or {}), SUPERVISOR: lambda: Supervisor(tuple(makers), EDGE)}
+        for name in (SUPERVISOR, *(clients or {})):
+            self.start(name)
+
+    def begin(self) -> None:
+        """Starts every actor; returns when all have answered. Bug where one crashed."""
+        assert isinstance(self.ask(SUPERVISOR, Begin), Begun)
+
+    def end(self) -> None:
+        """Lets every actor finish what it was told, and stops it. Bug where one of them crashed."""
+        ended = self.ask(SUPERVISOR, End, even_failed=True)
+        assert isinstance(ended, Ended)
+        for actor in self.actors.values():
+            actor.stop()
+        if ended.why:
+            raise Bug(ended.why)
+
+    def crash(self) -> None:
+        """All actors are gone where they stand, with their messages and timers."""
+        for actor in self.actors.values():
+            pykka.ActorRegistry.unregister(actor)
+            actor.actor_stopped.set()
+        self.scheduler.stop()
+
+    def ask(self, to: str, order: Callable[[str, int], Msg], *, even_failed: bool = False) -> Msg:
+        """Tells an order made with the edge's name and a ticket, and goes on until its answer is there.
+
+        Bug where an actor crashes, unless the answer is wanted `even_failed`.
+        """
+        before = len(self.heard)
+
+        def answered() -> Msg | None:
+            for message in self.heard[before:]:
+                if not isinstance(message, OwnerFailed):
+                    return message
+                if not even_failed:
+                    raise Bug(message.why)
+            return None
+
+        self.tell(to, order(EDGE, before + 1))
+        self.scheduler.until(lambda: answered() is not None)
+        answer = answered()
+        assert answer is not None
+        return answer
+
+    # --- what hosts ask ---
+
+    def tell(self, to: str, message: Msg) -> None:
+        """Puts a message into a mailbox. An actor that has stopped gets none."""
+        data = encode(message)
+        self.scheduler.count(to.encode() + data)
+        message = decode(data)
+        if to == EDGE:
+            self.heard.append(message)
+        elif self.actors[to].is_alive():
+            self.actors[to].tell(message)
+
+    def start(self, name: str) -> None:
+        self.actors[name] = self._host.start(name, self._makers[name], self)
+
+    def stop(self, name: str) -> None:
+        self.actors[name].stop(block=False)
+
+    def set_timer(self, owner: str, name: str, after_s: float, message: Msg) -> None:
+        self.scheduler.set_timer((owner, name), after_s, partial(self.tell, owner, message))
+
+    def cancel_timer(self, owner: str, name: str) -> None:
+        self.scheduler.cancel_timer((owner, name))
