@@ -45,15 +45,23 @@ from eukhe.model.text import size
 class Planner:
     """`compactors`: their names, one for each job slot. `free`: nodes that a crash kept from being logged.
 
-    `builds`: how many lines may be ordered of compactors, None for no limit.
+    `builds`: how many lines may be ordered of compactors, None for no limit. `checkpoint_messages`: how many there
+    are between two checkpoints.
     """
 
     def __init__(
-        self, chat: Chat, compactors: Sequence[str], *, free: Sequence[Part] = (), builds: int | None = None
+        self,
+        chat: Chat,
+        compactors: Sequence[str],
+        *,
+        free: Sequence[Part] = (),
+        builds: int | None = None,
+        checkpoint_messages: int = CHECKPOINT_MESSAGES,
     ) -> None:
         assert len(compactors) == chat.limits.jobs, "a compactor for each job slot"
         self.chat = chat
         self.builds_left = builds
+        self.checkpoint_messages = checkpoint_messages
         self.idle = list(reversed(compactors))
         self.lost_free = list(reversed(free))
         self.begun: Ping | None = None  # to be answered once these are written
@@ -171,7 +179,7 @@ class Planner:
         batch, free = self.chat.logged(size)
         self.view_is_saved = False
         effects = self._batch(batch) + self._write_free(free)
-        if self.chat.t - self.checkpoint_t >= CHECKPOINT_MESSAGES:
+        if self.chat.t - self.checkpoint_t >= self.checkpoint_messages:
             effects.append(self._checkpoint())
         return effects
 

@@ -125,7 +125,7 @@ def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterato
         commands_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         model = _model(home, settings)
         clock = RealClock()
-        makers = owner_makers(opened, disk, clock, index, stores_index, model, builds)
+        makers = owner_makers(opened, disk, clock, index, stores_index, model, builds=builds)
         system = Threads(makers, disk, clock, OfflineWorkers())
         try:
             try:

@@ -45,7 +45,7 @@ class SimDisk:
     # --- the port ---
 
     def names(self, folder: str) -> list[str]:
-        return sorted(path.rpartition("/")[2] for path in self._files if path.rpartition("/")[0] == folder)
+        return sorted(path.rpartition("/")[2] for path in self._files if _folder(path) == folder)
 
     def length(self, path: str) -> int | None:
         file = self._files.get(path)
@@ -58,7 +58,7 @@ class SimDisk:
         return data[offset:] if length < 0 else data[offset : offset + length]
 
     def append(self, path: str, data: bytes) -> None:
-        folder = path.rpartition("/")[0]
+        folder = _folder(path)
         new = self._logs.get(folder) != path
         self._logs[folder] = path
         file = self._files.setdefault(path, _File())
@@ -75,7 +75,7 @@ class SimDisk:
             self._sync(path, file)
         self._operation(path, lambda: self._files.update({path: file}))
         if sync:
-            self._sync_folder(path.rpartition("/")[0])
+            self._sync_folder(_folder(path))
 
     # --- what happens to a machine ---
 
@@ -106,47 +106,45 @@ class SimDisk:
 
     def _write(self, path: str, file: _File, data: bytes) -> None:
         begun = len(file.data)
+
+        def write(length: int = len(data)) -> None:
+            file.data += data[:length]
+
         self._writing = file, begun
-
-        def write() -> None:
-            file.data += data
-
-        def write_some() -> None:
-            file.data += data[: len(data) // 2]
-
-        self._operation(path, write, write_some)
+        self._operation(path, write, fails=lambda: write(len(data) // 2))
         self._writing = None
 
     def _sync(self, path: str, file: _File) -> None:
         def sync() -> None:
             file.synced = len(file.data)
 
-        if self._operation_is_last():
-            raise Crash("while syncing " + path)
-        self._operation(path, sync)
+        self._operation(path, sync, syncs=True)
 
     def _sync_folder(self, folder: str) -> None:
         def sync() -> None:
-            inside = {path: file for path, file in self._files.items() if path.rpartition("/")[0] == folder}
-            self._entries.update(inside)
+            self._entries.update({path: file for path, file in self._files.items() if _folder(path) == folder})
 
-        if self._operation_is_last():
-            raise Crash("while syncing " + folder)
-        self._operation(folder, sync)
+        self._operation(folder, sync, syncs=True)
 
-    def _operation_is_last(self) -> bool:
-        """Before a sync, since one that did not end has promised nothing."""
-        return self.crash_at == self.operations + 1
-
-    def _operation(self, path: str, perform: Callable[[], None], half: Callable[[], None] = lambda: None) -> None:
+    def _operation(
+        self, path: str, perform: Callable[[], None], *, fails: Callable[[], None] | None = None, syncs: bool = False
+    ) -> None:
+        """`fails`: what is done of it where it fails."""
         self.operations += 1
         if self.fail_at == self.operations:
-            half()
+            if fails is not None:
+                fails()
             self._writing = None
             raise _error(path, self.errno)
-        perform()
-        if self.crash_at == self.operations:
-            raise Crash("while writing " + path)
+        crashes = self.crash_at == self.operations
+        if not (crashes and syncs):  # a sync that did not end has promised nothing
+            perform()
+        if crashes:
+            raise Crash(path)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _after_power(file: _File, random: Random) -> bytes:

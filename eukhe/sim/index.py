@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from random import Random
 
 from eukhe.actors.ports import Checkpoint, Place, Placed
+from eukhe.errors import IndexFailed
 from eukhe.limits import REPEAT_CHARS_MIN
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, MessageRecord, NodeRecord, VoidRecord
+from eukhe.model.verify import INDEX_FILE
 
 
 class _Tables:
@@ -56,9 +58,10 @@ class _Tables:
 
 
 class IndexFile:
-    """What every user sees: `tables`, made by the commits in their order."""
+    """What every user sees: `tables`, made by the commits in their order. `full`: no more can be written."""
 
     def __init__(self) -> None:
+        self.full = False
         self.tables = _Tables()
         self.commits: list[tuple[tuple[Placed, ...], Checkpoint | None]] = []
 
@@ -82,24 +85,29 @@ class IndexFile:
 
 
 class SimIndex:
-    """Implements `Index`: the file, and for the one who feeds it also what is not committed yet."""
+    """Implements `Index`: the file, and for the one who feeds it also what is not committed yet.
+
+    IndexFailed for a write on a full disk, and for every write of this user's after one.
+    """
 
     def __init__(self, file: IndexFile) -> None:
         self._file = file
         self._tables = file.tables
+        self._failed = False
         self._rows: list[Placed] = []
         self._ahead = _Tables()
 
     def feed(self, rows: Iterable[Placed]) -> None:
+        self._may_write()
         rows = list(rows)
         self._rows += rows
         self._ahead.next_id = max(self._ahead.next_id, self._tables.next_id)
         self._ahead.feed(row for row in rows if not self._has(row))
 
     def commit(self, checkpoint: Checkpoint | None = None) -> None:
+        self._may_write()
         self._file.commit(tuple(self._rows), checkpoint)
-        self._rows.clear()
-        self._ahead = _Tables()
+        self._roll_back()
 
     def checkpoint(self) -> Checkpoint | None:
         return self._tables.checkpoint
@@ -107,8 +115,8 @@ class SimIndex:
     def clear(self) -> None:
         self._file.clear()
         self._tables = self._file.tables
-        self._rows.clear()
-        self._ahead = _Tables()
+        self._failed = False
+        self._roll_back()
 
     def message_place(self, i: int) -> Place | None:
         for tables in (self._ahead, self._tables):
@@ -137,6 +145,17 @@ class SimIndex:
         wanted = words.casefold().split()
         found = [i for i, text in texts.items() if wanted and all(word in text.casefold().split() for word in wanted)]
         return sorted(found, reverse=True)[:limit]
+
+    def _may_write(self) -> None:
+        if self._file.full or self._failed:
+            self._failed = True
+            self._roll_back()
+            raise IndexFailed(INDEX_FILE, "database or disk is full", bad=False)
+
+    def _roll_back(self) -> None:
+        """Nothing waits to be committed any more."""
+        self._rows.clear()
+        self._ahead = _Tables()
 
     def _has(self, row: Placed) -> bool:
         """A node of the file that no newer row voids is left as it is."""

@@ -10,6 +10,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import count
 from types import TracebackType
 from typing import Any, ClassVar
 
@@ -175,6 +176,7 @@ class SimSystem:
         self.workers = workers
         self.scheduler = scheduler
         self.heard: list[Msg] = []
+        self._tickets = count(1)
         self.actors: dict[str, pykka.ActorRef[SimHost]] = {}
         self._host = hosts_of(scheduler)
         self._makers = {**makers, **(clients or {}), SUPERVISOR: lambda: Supervisor(tuple(makers), EDGE)}
@@ -206,17 +208,18 @@ class SimSystem:
 
         Bug where an actor crashes, unless the answer is wanted `even_failed`.
         """
-        before = len(self.heard)
+        ticket = next(self._tickets)
 
         def answered() -> Msg | None:
-            for message in self.heard[before:]:
+            for message in self.heard:
                 if not isinstance(message, OwnerFailed):
-                    return message
-                if not even_failed:
+                    if message.ticket == ticket:  # type: ignore[attr-defined]  # the edge is sent answers alone
+                        return message
+                elif not even_failed:
                     raise Bug(message.why)
             return None
 
-        self.tell(to, order(EDGE, before + 1))
+        self.tell(to, order(EDGE, ticket))
         self.scheduler.until(lambda: answered() is not None)
         answer = answered()
         assert answer is not None

@@ -29,7 +29,7 @@ from eukhe.actors.opening import Opened, open_chat, saved_view
 from eukhe.actors.ports import Disk, Request
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.threads import EDGE
-from eukhe.errors import Bug, StoreError
+from eukhe.errors import Bug, IndexFailed, StoreError
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord, MessageRecord, NodeRecord, VoidRecord, decode_main, decode_tree
@@ -45,6 +45,7 @@ from eukhe.sim.workers import Fate, SimWorkers, offline
 
 LIMITS = ChatLimits(ceiling=3_000, floor=1_500, compaction_ceiling=1_200, compaction_floor=600, jobs=3)
 WORDS = ("the", "parser", "reads", "a", "line", "twice", "when", "tests", "fail", "in", "src/main.py", "again")
+CHECKPOINT_MESSAGES = 5
 Fates = Callable[[Request, Random], Fate]
 Writer = Callable[[Request], str]
 
@@ -53,7 +54,8 @@ class Client:
     """Appends its entries with their keys, a few at a time, then asks to settle. A `Begun` says that the owner is new.
 
     `acknowledged`: where each entry stands, by its key. What was not is sent again, and now and then what was.
-    `think_s`: how long it waits at most after an answer.
+    `flying`: orders without an answer, the wait to settle as one of nothing. `think_s`: how long it waits at most
+    after an answer.
     """
 
     def __init__(self, entries: Sequence[Entry], random: Random, think_s: float = 0) -> None:
@@ -82,10 +84,16 @@ class Client:
                 if self.random.random() < 0.5:
                     return self._send()
                 return [SetTimer(f"think {ticket}", self.random.random() * self.think_s, Tick())]
-            case Settled():
+            case Settled(ticket):
+                del self.flying[ticket]
                 self.settled = message
                 return []
-            case AppendFailed(_, why) | SettleFailed(_, why):
+            case AppendFailed(ticket, why):
+                del self.flying[ticket]
+                self.refused.append(why)
+                return [] if self.flying else self._settle()
+            case SettleFailed(ticket, why):
+                del self.flying[ticket]
                 self.refused.append(why)
                 return []
         raise AssertionError(f"a client does not know {message}")
@@ -100,12 +108,17 @@ class Client:
         waiting = [entry for entry in self.entries if entry.key not in self.acknowledged and entry.key not in flying]
         chosen = waiting[: self.random.randint(1, 3)]
         if not chosen:
-            return [] if self.flying else [Tell("planner", Settle("client", self._ticket(), self.total, take=True))]
+            return [] if self.flying else self._settle()
         if self.acknowledged and self.random.random() < 0.1:
             chosen.append(next(entry for entry in self.entries if entry.key in self.acknowledged))
         ticket = self._ticket()
         self.flying[ticket] = tuple(chosen)
         return [Tell("store", Append(tuple(chosen), "client", ticket))]
+
+    def _settle(self) -> Sequence[Effect]:
+        ticket = self._ticket()
+        self.flying[ticket] = ()
+        return [Tell("planner", Settle("client", ticket, self.total, take=True))]
 
     def _ticket(self) -> int:
         self.tickets += 1
@@ -153,20 +166,32 @@ class Machine:
         check_logged(self)
         check_verified(self, saved_view(self.disk))
         workers = self.workers = SimWorkers(self.scheduler, self.fates, self.write)
-        makers = owner_makers(self.opened, self.disk, self.clock, index, SimIndex(self.index), "builtin/extract")
+        makers = owner_makers(
+            self.opened,
+            self.disk,
+            self.clock,
+            index,
+            SimIndex(self.index),
+            "builtin/extract",
+            checkpoint_messages=CHECKPOINT_MESSAGES,
+        )
         self.system = SimSystem(
             makers, self.disk, self.clock, workers, self.scheduler, clients={"client": lambda: self.client}
         )
-        self.system.tell(SUPERVISOR, Begin(EDGE, 1))
+        self.system.tell(SUPERVISOR, Begin(EDGE, 0))
         return self.system
 
-    def live(self, steps: int | None = None) -> None:
-        """So many steps of an owner, or until the client is settled. Crash where the machine stops."""
+    def live(self, steps: int | None = None, full_at: int | None = None) -> None:
+        """So many steps of an owner, or until the client is settled. Crash where the machine stops.
+
+        `full_at`: the step from which on the index can't be written.
+        """
         system = self.start()
         taken = 0
         greeted = False
         while taken != steps and not self.client.settled and self.scheduler.step():
             taken += 1
+            self.index.full |= taken == full_at
             for message in system.heard:
                 if isinstance(message, OwnerFailed):
                     raise Bug(message.why)
@@ -175,6 +200,8 @@ class Machine:
                 self.client.settled = None
                 system.tell("client", Begun(0))
         self.most = max(self.most, self.workers.most)
+        if taken != steps and greeted:
+            assert {} == self.client.flying, "a wait did not end"
 
     def stop(self, *, power: bool) -> None:
         """The machine stops where it stands."""
@@ -190,16 +217,20 @@ class Machine:
             self.disk.kill(self.random)
 
     def crash(self) -> None:
-        """An owner that comes to its end: somewhere between two steps, or in the midst of an operation of the disk."""
+        """An owner that comes to its end: between two steps, in the midst of an operation of the disk, or cleanly."""
         random = self.random
         if random.random() < 0.5:
             self.disk.crash_at = self.disk.operations + random.randint(1, random.choice((5, 60)))
         if random.random() < 0.2:
             self.disk.fail_at = self.disk.operations + random.randint(1, 60)
+        full_at = random.randint(0, 200) if random.random() < 0.15 else None
         if random.random() < 0.2:
             self.clock.set_wall(random.choice((-90_000, -3_600, 3_600, 90_000)))
-        with suppress(Crash, StoreError):
-            self.live(random.randint(1, random.choice((100, 300, 1_000))))
+        with suppress(Crash, StoreError, IndexFailed):
+            self.live(random.randint(1, random.choice((100, 300, 1_000))), full_at)
+            if self.system is not None and random.random() < 0.2:
+                self.system.end()
+        self.index.full = False
         self.stop(power=random.random() < 0.6)
 
     def finish(self) -> None:

@@ -1,11 +1,13 @@
-"""The disk in memory: what a kill leaves, what lost power leaves, and how it fails. Faults 10, 12."""
+"""The disk in memory: what a kill leaves, what lost power leaves, and how it fails; and the clock. Faults 10, 12, 16."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from random import Random
 
 import pytest
 
 from eukhe.errors import StoreError
+from eukhe.sim.clock import SimClock
 from eukhe.sim.disk import Crash, SimDisk
 
 LOG = "main/2026-10-05.jsonl"
@@ -148,3 +150,14 @@ def test_reading_gives_what_is_there() -> None:
     assert [] == disk.names("tree")
     with pytest.raises(StoreError, match="No such file"):
         disk.read(NEXT)
+
+
+def test_the_wall_clock_is_set_and_time_goes_on() -> None:
+    clock = SimClock()
+    before = clock.local()
+    clock.advance_to(90)
+    clock.set_wall(-3_600)
+    assert 90 == clock.monotonic_s()
+    assert timedelta(seconds=90 - 3_600) == clock.local() - before
+    with pytest.raises(AssertionError):
+        clock.advance_to(89)

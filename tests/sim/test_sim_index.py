@@ -2,7 +2,10 @@
 
 from random import Random
 
+import pytest
+
 from eukhe.actors.ports import Checkpoint, Index, Place, Placed, Position
+from eukhe.errors import IndexFailed
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, VoidRecord, message, node
 from eukhe.sim.index import IndexFile, SimIndex
@@ -102,3 +105,24 @@ def test_lost_power_takes_the_last_commits_or_all() -> None:
         left.add(index.counts()[0])
         assert (STATE if index.counts()[0] else None) == index.checkpoint()
     assert {0, 1, 2, 3} == left
+
+
+def test_a_full_disk_ends_its_writing_and_what_is_committed_stays() -> None:
+    file = IndexFile()
+    writer = SimIndex(file)
+    first, second, third = (
+        Placed(message(i, "user", "hi", "2026-10-05T09:32:11+02:00"), Place(MAIN, i * 10, 10)) for i in range(3)
+    )
+    writer.feed([first])
+    writer.commit(STATE)
+    writer.feed([second])
+    file.full = True
+    with pytest.raises(IndexFailed, match="full"):
+        writer.commit()
+    file.full = False
+    with pytest.raises(IndexFailed, match="full"):
+        writer.feed([third])
+    assert (1, 0) == writer.counts()
+    writer.clear()
+    writer.feed([first])
+    assert (1, 0) == writer.counts()

@@ -86,7 +86,7 @@ def seeds(first: int, end: int, crashes: int = 0) -> Counter[str]:
     return met
 
 
-@pytest.mark.rule("35", "38", "39", "D5")
+@pytest.mark.rule("38", "39", "D5")
 def test_calls_that_end_hours_apart_give_the_tree_of_a_run_without_faults() -> None:
     assert {"soon", "slow", "twice", "broken", "never", "late"} == set(seeds(0, 30))
 

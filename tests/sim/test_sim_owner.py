@@ -7,7 +7,7 @@ from tests.sim.sim_kit import run
 SEEDS = 250
 
 
-@pytest.mark.rule("6", "7", "D1", "D2", "D7", "D8")
+@pytest.mark.rule("6", "D1", "D2", "D7", "D8")
 @pytest.mark.parametrize("first", range(0, SEEDS, 50))
 def test_what_was_acknowledged_is_there_and_all_ends_well_after_any_crash(first: int) -> None:
     for seed in range(first, first + 50):
@@ -15,7 +15,7 @@ def test_what_was_acknowledged_is_there_and_all_ends_well_after_any_crash(first:
 
 
 @pytest.mark.slow
-@pytest.mark.rule("6", "7", "D1", "D2", "D7", "D8")
+@pytest.mark.rule("6", "D1", "D2", "D7", "D8")
 @pytest.mark.parametrize("first", range(SEEDS, SEEDS + 5_000, 500))
 def test_the_same_of_many_more_seeds(first: int) -> None:
     for seed in range(first, first + 500):
