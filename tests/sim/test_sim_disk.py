@@ -1,4 +1,4 @@
-"""The disk in memory: what a kill leaves, what lost power leaves, and how it fails; and the clock. Faults 10, 12, 16."""
+"""The disk in memory: what a kill and what lost power leave, and how it fails; the clock. Faults 10, 12, 16."""
 
 from collections.abc import Callable
 from datetime import timedelta
