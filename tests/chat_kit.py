@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -76,6 +77,14 @@ def logs(home: Path, folder: str) -> bytes:
 
 def messages(home: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in logs(home, "main").splitlines()]
+
+
+def change_index(home: Path, statement: str) -> None:
+    """Makes rows of the index say what is not so."""
+    index = sqlite3.connect(home / "chat" / "index.db")
+    assert index.execute(statement).rowcount > 0
+    index.commit()
+    index.close()
 
 
 @pytest.fixture

@@ -236,6 +236,9 @@ class Moved:
     def node_place(self, part: Part) -> Place | None:
         return self.place if part == self.what else self.index.node_place(part)
 
+    def id_of_key(self, key: str) -> int | None:
+        return self.index.id_of_key(key)
+
     def counts(self) -> tuple[int, int]:
         return self.index.counts()
 

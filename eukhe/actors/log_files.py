@@ -3,27 +3,40 @@
 A reader goes on while the owner writes. The tree is looked at before main: so each node's messages are in main.
 """
 
+import re
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import date
 
 from eukhe.actors.ports import Disk, Position
 from eukhe.limits import READ_CHUNK_BYTES
-from eukhe.model.scan import LF, Line, Read, count_lines, last_line, lines
+from eukhe.model.scan import LF, Line, Problem, Read, count_lines, last_line, lines
 
 _SUFFIX = ".jsonl"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 class LogFiles:
-    """`folder`: main or tree. `end`: how far it was read. `unended`: files whose last line has no LF."""
+    """`folder`: main or tree. `end`: how far it was read. `unended`: files whose last line has no LF.
+
+    `strays`: other files in the folder, such as somebody's copy of a day. They are no part of the log.
+    """
 
     def __init__(self, disk: Disk, folder: str) -> None:
         self._disk = disk
         self._lengths: dict[str, int] = {}
+        self.strays: list[str] = []
         for name in disk.names(folder):
-            if name.endswith(_SUFFIX):
+            if is_day_file(name):
                 self._lengths[f"{folder}/{name}"] = disk.length(f"{folder}/{name}") or 0
+            else:
+                self.strays.append(f"{folder}/{name}")
         self._begun = self.end = Position()
         self.unended: list[str] = []
+
+    def stray_problems(self) -> list[Problem]:
+        """Says which files are no part of the log."""
+        return [Problem(path, 1, 0, "is no day's log; it is not read, and left alone", True) for path in self.strays]
 
     def fits(self, position: Position) -> bool:
         """Whether the line before a position is the one that stood there when it was noted."""
@@ -91,6 +104,18 @@ class LogFiles:
                 self.unended.append(path)
         elif path != self.end.path:
             self.end = Position(path)
+
+
+def is_day_file(name: str) -> bool:
+    """Whether a file is a log's: `2026-10-05.jsonl`, of a day that there is."""
+    day = name.removesuffix(_SUFFIX)
+    if f"{day}{_SUFFIX}" != name or not _DAY.fullmatch(day):
+        return False
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return False
+    return True
 
 
 def _holds(read: Read, offset: int, mark: bytes) -> bool:

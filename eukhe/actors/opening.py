@@ -126,7 +126,7 @@ class _Opening:
         self.t = 0
         self.rows: list[Placed] = []
         self.rows_uncommitted = 0
-        self.problems: list[Problem] = []
+        self.problems: list[Problem] = [*self.main.stray_problems(), *self.tree.stray_problems()]
         self.more = 0
         self.voids: dict[Part, tuple[str, int]] = {}  # where the last line stands that voids a node
         self.past: list[Part] = []

@@ -54,6 +54,8 @@ def command(given: Given, as_json: bool) -> None:
         index = _index(folder, stack)  # before the logs: an owner may write on meanwhile
         disk = stack.enter_context(closing(RealDisk(folder)))
         tree, main = LogFiles(disk, "tree"), LogFiles(disk, "main")
+        for stray in (*main.stray_problems(), *tree.stray_problems()):
+            say(str(stray))
         saved = saved_view(disk) if alone else None
         # The tree is read twice: what a later line voids has to be known before.
         total = sum(disk.length(path) or 0 for path, _ in [*tree.files(), *tree.files(), *main.files()])
@@ -70,7 +72,8 @@ def command(given: Given, as_json: bool) -> None:
     else:
         for problem in problems:
             emit(str(problem))
-        counts = f"{verification.messages} messages, {verification.nodes} lines, {verification.batches} batches"
+        batches = "1 batch" if verification.batches == 1 else f"{verification.batches} batches"
+        counts = f"{counted(verification.messages, 'message')}, {counted(verification.nodes, 'line')}, {batches}"
         emit(f"{counts}: {counted(len(problems), 'problem') if problems else 'all agree'}")
         if problems:
             emit(_WHAT_TO_DO)

@@ -55,6 +55,7 @@ class Places(Protocol):
     """The index: where it has each record, and how many."""
 
     def message_place(self, i: int) -> Where | None: ...
+    def id_of_key(self, key: str) -> int | None: ...
     def node_place(self, part: Part) -> Where | None: ...
     def counts(self) -> tuple[int, int]: ...
 
@@ -208,6 +209,8 @@ class Verification:
             self._nodes.free[record.i] = own
         if record.i < self._indexed[0] and self._places is not None:
             self._index_place(found, self._places.message_place, record.i, f"message {record.i}")
+            if record.key is not None:
+                self._index_key(found, record.i, self._places.id_of_key, record.key)
 
     def _lost(self, count: int) -> Iterator[bool]:
         """Lost messages may have a line all the same, made while they were there."""
@@ -222,7 +225,8 @@ class Verification:
     def _saved_view(self) -> None:
         if self._saved is not None and (wrong := compare_view(self._saved, self.view)):
             what, harmless = wrong
-            self._found.append(Problem(VIEW_FILE, 1, 0, what, harmless))
+            # Without batch lines it is another program's, or an older one's, and the first owner takes it over.
+            self._found.append(Problem(VIEW_FILE, 1, 0, what, harmless or not self.batches))
 
     def _index_place(
         self,
@@ -240,6 +244,18 @@ class Verification:
             self._index_says(found, f"does not have {what}")
         elif (place.path, place.offset, place.length) != (found.file, found.offset, found.length):
             self._index_says(found, f"has {what} at {place.path}, byte {place.offset}, {place.length} bytes")
+
+    def _index_key(self, found: Found[MainRecord], i: int, id_of_key: Callable[[str], int | None], key: str) -> None:
+        """A key that the index does not have would be logged again; one that stands twice was."""
+        try:
+            first = id_of_key(key)
+        except IndexFailed as error:
+            self._index_says(found, f"can't say whose the key of message {i} is: {error.why}")
+            return
+        if first is None:
+            self._index_says(found, f"does not have the key of message {i}")
+        elif first != i:
+            self._index_says(found, f"has the key of message {i} as message {first}'s, or it stands twice in the log")
 
     def _index_says(self, found: Found[TreeRecord] | Found[MainRecord], wrong: str) -> None:
         self._astray += 1
