@@ -45,4 +45,6 @@ def nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in [name for name in os.environ if name.startswith(("EUKHE_", "_EUKHE_"))]:
             patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        umask = os.umask(0o022)  # else other users, whom some tests play, could not get at what is made for them
         yield
+        os.umask(umask)

@@ -53,7 +53,10 @@ def test_an_import_that_is_killed_loses_nothing_that_was_logged_and_goes_on(home
 def test_ctrl_c_ends_an_import_cleanly(home: Path, tmp_path: Path) -> None:
     path = session(tmp_path / "talk.jsonl", talk(3000))
     importing = subprocess.Popen(
-        [*EUKHE, "--home", home, "chat", "import", "sessions", path], stderr=subprocess.PIPE, encoding="utf-8"
+        [*EUKHE, "--home", home, "chat", "import", "sessions", path],
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # who runs the tests may ignore it
     )
     while len(logs(home, "main").splitlines()) < 50:
         time.sleep(0.001)  # the process has to get there
