@@ -131,7 +131,8 @@ def test_a_free_node_that_was_not_logged_is_handed_to_the_planner_at_every_start
         (b"[[0,0],[0,1]]", "is older than the last batch"),
         (b"[[9,0]]", "of another chat, or newer"),
         (b"[[0,0],[1,1]]", "is no view"),
-        (orjson.dumps([[0, i] for i in range(90)]), "is not the view that the logs' batches give"),
+        (orjson.dumps([[0, i] for i in range(90)]), "is older than the last batch"),
+        (b"[[6,0],[4,4],[3,10],[1,44]]", "is not the view that the logs' batches give"),
     ],
 )
 @pytest.mark.rule("25", "D1")
