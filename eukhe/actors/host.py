@@ -5,7 +5,7 @@ What pykka adds is the mailbox and the loop; on which threads, or none, a runtim
 
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -61,19 +61,19 @@ class Host(pykka.Actor):
         self.recent: deque[Msg] = deque(maxlen=CRASH_MESSAGES)
 
     def on_receive(self, message: Any) -> None:
-        for _ in self.effects(message):
-            pass
+        try:
+            for effect in self.decide(message):
+                self.perform(effect)
+        except (StoreError, IndexFailed) as error:  # the world's: no bug of the behaviour's
+            for effect in self.decide(Failed(str(error))):
+                self.perform(effect)
 
-    def effects(self, message: Msg) -> Iterator[Effect]:
-        """What a message brings, each effect yielded, then performed: so a runtime may do other things in between."""
+    def decide(self, message: Msg) -> Sequence[Effect]:
+        """The effects of a message, to be performed in their order; a failed one ends them, and `Failed` comes next."""
         self.recent.append(message)
         if self.behaviour is None:
             self.behaviour = self.make()
-        now = self.system.clock.monotonic_s()
-        try:
-            yield from self._perform(self.behaviour.receive(message, now))
-        except (StoreError, IndexFailed) as error:  # the world's: no bug of the behaviour's
-            yield from self._perform(self.behaviour.receive(Failed(str(error)), now))
+        return self.behaviour.receive(message, self.system.clock.monotonic_s())
 
     def on_failure(
         self,
@@ -85,29 +85,27 @@ class Host(pykka.Actor):
         assert exception_value is not None
         self.system.tell(SUPERVISOR, Crashed(self.name, _told(exception_value, self.recent)))
 
-    def _perform(self, effects: Sequence[Effect]) -> Iterator[Effect]:
+    def perform(self, effect: Effect) -> None:
         system = self.system
-        for effect in effects:
-            yield effect
-            match effect:
-                case Tell(to, message):
-                    system.tell(to, message)
-                case Persist(path, data):
-                    system.disk.append(path, data)
-                case Replace(path, data, sync):
-                    system.disk.replace(path, data, sync)
-                case SetTimer(name, after_s, message):
-                    system.set_timer(self.name, name, after_s, message)
-                case CancelTimer(name):
-                    system.cancel_timer(self.name, name)
-                case StartCall(call, request):
-                    system.workers.start(call, request, self._call_ended(call))
-                case StopCall(call):
-                    system.workers.stop(call)
-                case StartActor(name):
-                    system.start(name)
-                case StopActor(name):
-                    system.stop(name)
+        match effect:
+            case Tell(to, message):
+                system.tell(to, message)
+            case Persist(path, data):
+                system.disk.append(path, data)
+            case Replace(path, data, sync):
+                system.disk.replace(path, data, sync)
+            case SetTimer(name, after_s, message):
+                system.set_timer(self.name, name, after_s, message)
+            case CancelTimer(name):
+                system.cancel_timer(self.name, name)
+            case StartCall(call, request):
+                system.workers.start(call, request, self._call_ended(call))
+            case StopCall(call):
+                system.workers.stop(call)
+            case StartActor(name):
+                system.start(name)
+            case StopActor(name):
+                system.stop(name)
 
     def _call_ended(self, call: int) -> Callable[[str | None, str], None]:
         return lambda reply, why: self.system.tell(self.name, CallEnded(call, reply, why))

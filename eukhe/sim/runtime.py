@@ -18,13 +18,13 @@ import pykka
 
 from eukhe.actors.behaviour import Behaviour, Effect
 from eukhe.actors.host import Host
-from eukhe.actors.messages import Begin, Begun, End, Ended, Msg, OwnerFailed
+from eukhe.actors.messages import Begin, Begun, End, Ended, Failed, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
 from eukhe.actors.threads import EDGE
 from eukhe.actors.wire import decode, encode
-from eukhe.errors import Bug
+from eukhe.errors import Bug, IndexFailed, StoreError
 from eukhe.sim.disk import Crash
 from eukhe.sim.scheduler import Scheduler
 
@@ -127,11 +127,22 @@ class SimHost(Host):
 
     def on_receive(self, message: Any) -> None:
         if not isinstance(message, _GoOn):
-            self._left = self.effects(message)
+            self._left = self._effects(message)
         try:
             self._next = next(self._left, None)
         except Crash as crash:  # no failure of the actor's: everything stops
             self._crash = crash
+
+    def _effects(self, message: Msg) -> Iterator[Effect]:
+        """What `Host.on_receive` does, an effect at a time: each is yielded, then performed."""
+        try:
+            for effect in self.decide(message):
+                yield effect
+                self.perform(effect)
+        except (StoreError, IndexFailed) as error:
+            for effect in self.decide(Failed(str(error))):
+                yield effect
+                self.perform(effect)
 
     @staticmethod
     def _create_actor_inbox() -> SimInbox:
