@@ -8,8 +8,9 @@ import pykka
 import pytest
 
 from eukhe.actors.behaviour import Behaviour, CancelTimer, Effect, Persist, SetTimer, Tell
+from eukhe.actors.host import EDGE
 from eukhe.actors.messages import AppendFailed, Failed, Flush, Msg, Ping, Pong, Sync, Synced, Tick
-from eukhe.actors.threads import EDGE, ThreadHost, Threads
+from eukhe.actors.threads import ThreadHost, Threads
 from eukhe.errors import Bug, IndexFailed
 from eukhe.world.clock import RealClock
 from eukhe.world.disk import RealDisk

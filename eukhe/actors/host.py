@@ -30,6 +30,9 @@ from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.errors import IndexFailed, StoreError
 from eukhe.limits import CRASH_MESSAGES
 
+EDGE = "edge"
+"""The name by which actors answer the program that asks them from outside."""
+
 
 class System(Protocol):
     """Where an actor lives: the ports, and the other actors by their names."""

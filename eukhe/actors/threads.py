@@ -13,15 +13,13 @@ from typing import Any
 import pykka
 
 from eukhe.actors.behaviour import Behaviour
-from eukhe.actors.host import Host
+from eukhe.actors.host import EDGE, Host
 from eukhe.actors.messages import Begin, Begun, End, Ended, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
 from eukhe.errors import Bug
 from eukhe.limits import BEGIN_WAIT_S, EDGE_WAIT_S, TIMERS_STALE_MAX
-
-EDGE = "edge"
 
 
 class ThreadHost(Host, pykka.ThreadingActor):

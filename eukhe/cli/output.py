@@ -10,15 +10,12 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import combining, east_asian_width
 
 import click
 
 from eukhe.errors import OutputError
-
-if TYPE_CHECKING:
-    pass
 
 # Whole escape sequences: a string to the terminal (OSC, DCS, …), a CSI, a short one.
 _ESCAPE = re.compile(

@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from eukhe.actors.archive import Archive
+from eukhe.actors.host import EDGE
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import (
     Append,
@@ -26,7 +27,7 @@ from eukhe.actors.messages import (
     Synced,
 )
 from eukhe.actors.opening import Opened, open_chat
-from eukhe.actors.threads import EDGE, Threads
+from eukhe.actors.threads import Threads
 from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, tell_problems

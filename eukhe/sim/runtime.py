@@ -17,12 +17,11 @@ from typing import Any, ClassVar
 import pykka
 
 from eukhe.actors.behaviour import Behaviour, Effect
-from eukhe.actors.host import Host
+from eukhe.actors.host import EDGE, Host
 from eukhe.actors.messages import Begin, Begun, End, Ended, Failed, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
-from eukhe.actors.threads import EDGE
 from eukhe.actors.wire import decode, encode
 from eukhe.errors import Bug, IndexFailed, StoreError
 from eukhe.sim.disk import Crash

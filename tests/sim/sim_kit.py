@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from eukhe.actors.behaviour import Effect, SetTimer, Tell
+from eukhe.actors.host import EDGE
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import (
     Append,
@@ -28,7 +29,6 @@ from eukhe.actors.messages import (
 from eukhe.actors.opening import Opened, open_chat, saved_view
 from eukhe.actors.ports import Disk, Request
 from eukhe.actors.supervisor import NAME as SUPERVISOR
-from eukhe.actors.threads import EDGE
 from eukhe.errors import Bug, IndexFailed, StoreError
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.part import Part

@@ -21,6 +21,7 @@ from typing import NamedTuple, TypeVar
 
 from eukhe.actors.archive import Archive
 from eukhe.actors.behaviour import Effect, Tell
+from eukhe.actors.host import EDGE
 from eukhe.actors.messages import (
     Append,
     AppendDone,
@@ -36,7 +37,7 @@ from eukhe.actors.messages import (
     Written,
 )
 from eukhe.actors.store import Store, StoreStart
-from eukhe.actors.threads import EDGE, Edge, Threads
+from eukhe.actors.threads import Edge, Threads
 from eukhe.cli.owner import own
 from eukhe.limits import INDEX_COMMIT_ROWS
 from eukhe.world.clock import RealClock
