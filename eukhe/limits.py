@@ -24,6 +24,30 @@ VIEW_BYTES_MIN: Final = 8_000  # the smallest memory.viewBytes that settings acc
 JOBS_MAX: Final = 8
 RETRY_TICK_S: Final = 10
 CALL_DEADLINE_S: Final = 600
+OUTAGE_PAUSE_S: Final = 10  # after a first outage without a retry-after; then twice as long each time (D13)
+OUTAGE_PAUSE_MAX_S: Final = 300
+
+# The prefix gate (rule 30)
+PREFIX_WRITER_S: Final = 120  # without a response; then the next waiter writes
+PREFIX_WARM_S: Final = 240  # after the last read
+
+# Worker processes
+WORKER_IDLE_S: Final = 30
+WORKER_REPLY_BYTES_MAX: Final = 1_000_000  # of one event that a worker sends
+REPLY_CHARS_MAX: Final = 100_000  # of a line's reply; a longer one is a failed call
+
+# The socket (section 7)
+PROTOCOL: Final = 1
+FRAME_BYTES_MAX: Final = 134_217_728
+CLIENT_WINDOW_BYTES: Final = 167_772_160  # received of one client and not yet dealt with
+CLIENT_BEHIND_BYTES_MAX: Final = 67_108_864  # sent to one client and not yet read by it
+FRAME_OVERHEAD_BYTES: Final = 1_024  # counted for every frame on top of its own
+SOCKET_PATH_BYTES_MAX: Final = 100  # macOS has 103, Linux 107
+CLIENTS_MAX: Final = 256
+OWNER_IDLE_S: Final = 600  # without a client; then a background owner leaves
+OWNER_BUSY_S: Final = 10  # between two looks whether one that was to leave has finished its queue
+OWNER_SILENT_S: Final = 5  # without an answer; then a client says that the owner seems to be stopped
+OWNER_START_S: Final = 30  # how long a background owner may take to open its address
 
 # The log (rules 6, 9, 10)
 FORMAT_VERSION: Final = 1

@@ -49,7 +49,7 @@ class CancelTimer(msgspec.Struct, frozen=True):
 
 
 class StartCall(msgspec.Struct, frozen=True):
-    """Starts a model call; its end comes back as `CallEnded`."""
+    """Starts a model call; what is heard of it comes back as `CallHeard`."""
 
     call: int
     request: Request
@@ -59,6 +59,34 @@ class StopCall(msgspec.Struct, frozen=True):
     """Ends a call at once; nothing comes back."""
 
     call: int
+
+
+class Listen(msgspec.Struct, frozen=True):
+    """Opens the chat's address; what is heard there comes back as `SocketHeard`. The door's alone, as the next four."""
+
+
+class Send(msgspec.Struct, frozen=True):
+    """Sends a message to a client."""
+
+    client: int
+    message: Msg
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """So many bytes of a client's frames are dealt with."""
+
+    client: int
+    bytes_: int
+
+
+class Drop(msgspec.Struct, frozen=True):
+    """Closes a client's connection, once what was sent has left."""
+
+    client: int
+
+
+class Unlisten(msgspec.Struct, frozen=True):
+    """Closes the address and every connection."""
 
 
 class StartActor(msgspec.Struct, frozen=True):
@@ -73,7 +101,22 @@ class StopActor(msgspec.Struct, frozen=True):
     name: str
 
 
-Effect = Persist | Replace | Tell | SetTimer | CancelTimer | StartCall | StopCall | StartActor | StopActor
+Effect = (
+    Persist
+    | Replace
+    | Tell
+    | SetTimer
+    | CancelTimer
+    | StartCall
+    | StopCall
+    | Listen
+    | Send
+    | Grant
+    | Drop
+    | Unlisten
+    | StartActor
+    | StopActor
+)
 
 
 class Behaviour(Protocol):

@@ -14,19 +14,25 @@ import pykka
 from eukhe.actors.behaviour import (
     Behaviour,
     CancelTimer,
+    Drop,
     Effect,
+    Grant,
+    Listen,
     Persist,
     Replace,
+    Send,
     SetTimer,
     StartActor,
     StartCall,
     StopActor,
     StopCall,
     Tell,
+    Unlisten,
 )
-from eukhe.actors.messages import CallEnded, Crashed, Failed, Msg
-from eukhe.actors.ports import Clock, Disk, Workers
+from eukhe.actors.messages import CallHeard, Crashed, Failed, Msg, SocketHeard
+from eukhe.actors.ports import CallEvent, Clock, Disk, SocketEvent, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
+from eukhe.actors.wire import encode
 from eukhe.errors import IndexFailed, StoreError
 from eukhe.limits import CRASH_MESSAGES
 
@@ -40,6 +46,7 @@ class System(Protocol):
     disk: Disk
     clock: Clock
     workers: Workers
+    sockets: Sockets
 
     def tell(self, to: str, message: Msg) -> None: ...
 
@@ -102,16 +109,29 @@ class Host(pykka.Actor):
             case CancelTimer(name):
                 system.cancel_timer(self.name, name)
             case StartCall(call, request):
-                system.workers.start(call, request, self._call_ended(call))
+                system.workers.start(call, request, self._heard_of_call(call))
             case StopCall(call):
                 system.workers.stop(call)
+            case Listen():
+                system.sockets.listen(self._heard_of_sockets)
+            case Send(client, message):
+                system.sockets.send(client, encode(message))
+            case Grant(client, bytes_):
+                system.sockets.grant(client, bytes_)
+            case Drop(client):
+                system.sockets.drop(client)
+            case Unlisten():
+                system.sockets.close()
             case StartActor(name):
                 system.start(name)
             case StopActor(name):
                 system.stop(name)
 
-    def _call_ended(self, call: int) -> Callable[[str | None, str], None]:
-        return lambda reply, why: self.system.tell(self.name, CallEnded(call, reply, why))
+    def _heard_of_call(self, call: int) -> Callable[[CallEvent], None]:
+        return lambda event: self.system.tell(self.name, CallHeard(call, event))
+
+    def _heard_of_sockets(self, event: SocketEvent) -> None:
+        self.system.tell(self.name, SocketHeard(event))
 
 
 def _told(error: BaseException, recent: Sequence[Msg]) -> str:

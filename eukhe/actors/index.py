@@ -9,6 +9,7 @@ start, and the planner is poisoned. A text made up in its stead would stay in th
 
 import zlib
 from collections.abc import Sequence
+from typing import TypeVar
 
 from eukhe.actors.archive import Archive
 from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
@@ -24,15 +25,20 @@ from eukhe.actors.messages import (
     Poisoned,
     Pong,
     ReadSource,
+    ReadView,
     Source,
     Sync,
     Synced,
+    ViewTexts,
 )
 from eukhe.actors.ports import Checkpoint, Disk, Index, Placed, Position
 from eukhe.errors import Bug, IndexFailed
 from eukhe.limits import INDEX_COMMIT_ROWS, INDEX_COMMIT_S
+from eukhe.model.part import Part
+from eukhe.model.render import deadline_texts
 from eukhe.model.verify import INDEX_FILE
 
+T = TypeVar("T")
 NAME = "index"
 _TIMER = "commit"
 
@@ -59,6 +65,8 @@ class IndexActor:
                 return self._commit()
             case ReadSource():
                 return self._read(message)
+            case ReadView():
+                return self._read_view(message)
             case Sync(reply_to, ticket):
                 return [*self._commit(), Tell(reply_to, Synced(ticket))]
             case Ping(reply_to, ticket):
@@ -111,11 +119,32 @@ class IndexActor:
 
     def _read(self, order: ReadSource) -> Sequence[Effect]:
         try:
-            texts = self._archive.source(order.part)
-            if texts is None:
-                raise IndexFailed(INDEX_FILE, f"does not have what {order.part.name} is made of")
+            texts = _there(order.part, self._archive.source(order.part))
         except IndexFailed as error:
-            self._lost = True  # before the next start: it holds nothing, and must not look as if it held all
-            self._index.clear()
-            return [Tell("planner", Poisoned(str(error)))]
+            return self._misled(error)
         return [Tell(order.reply_to, Source(order.call, texts))]
+
+    def _read_view(self, order: ReadView) -> Sequence[Effect]:
+        """Every line of it is on disk, and was fed before: the planner handed the view out after that. D10, D14."""
+        unbuilt = set(order.unbuilt)
+        archive = self._archive
+        try:
+            texts = deadline_texts(
+                order.lines,
+                lambda part: None if part in unbuilt else _there(part, archive.node_text(part)),
+                lambda part: "\n".join(_there(part, archive.source(part))),
+            )
+        except IndexFailed as error:
+            return self._misled(error)
+        return [Tell(order.reply_to, ViewTexts(order.ticket, tuple(texts[part] for part in order.lines)))]
+
+    def _misled(self, error: IndexFailed) -> Sequence[Effect]:
+        self._lost = True  # before the next start: it holds nothing, and must not look as if it held all
+        self._index.clear()
+        return [Tell("planner", Poisoned(str(error)))]
+
+
+def _there(part: Part, found: T | None) -> T:
+    if found is None:
+        raise IndexFailed(INDEX_FILE, f"does not have what {part.name} is made of")
+    return found

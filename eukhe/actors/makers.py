@@ -5,6 +5,8 @@ from collections.abc import Callable
 from eukhe.actors.archive import Archive
 from eukhe.actors.behaviour import Behaviour
 from eukhe.actors.compactor import Compactor
+from eukhe.actors.gate import NAME as GATE
+from eukhe.actors.gate import Gate
 from eukhe.actors.index import IndexActor
 from eukhe.actors.opening import Opened
 from eukhe.actors.planner import Planner
@@ -23,18 +25,27 @@ def owner_makers(
     *,
     builds: int | None = None,
     checkpoint_messages: int = CHECKPOINT_MESSAGES,
+    gated: bool | None = None,
 ) -> dict[str, Callable[[], Behaviour]]:
     """The behaviours by name. `index` is the index actor's own, `stores_index` the store's, who sees what is committed.
 
     `model` writes the lines; `builds`: how many may be ordered of it, None for no limit. `checkpoint_messages`: see
-    `Planner`.
+    `Planner`. `gated`: its calls see lines before them, whose prefix costs money; of a `builtin/` one none do.
     """
+    if gated is None:
+        gated = not model.startswith("builtin/")
     names = [f"compactor-{k}" for k in range(opened.chat.limits.jobs)]
     return {
         "index": lambda: IndexActor(disk, index),
         "store": lambda: Store(opened.start, clock, stores_index, Archive(disk, stores_index)),
-        **{name: lambda name=name: Compactor(name, model) for name in names},  # type: ignore[misc]
+        GATE: Gate,
+        **{name: lambda name=name: Compactor(name, model, gated=gated) for name in names},  # type: ignore[misc]
         "planner": lambda: Planner(
-            opened.chat, names, free=opened.free, builds=builds, checkpoint_messages=checkpoint_messages
+            opened.chat,
+            names,
+            free=opened.free,
+            builds=builds,
+            checkpoint_messages=checkpoint_messages,
+            contexts=gated,
         ),
     }

@@ -1,17 +1,18 @@
 """The planner: owns the chat's memory, and says what is built, written and merged next.
 
 A message in the log moves the chat a step; what follows from it (batch, free nodes) goes to the store as one order.
-Calls go to idle compactors, their lines to the store, and a line counts as built once it is on disk. Who wants to
-know that all is built asks to settle.
+Calls go to idle compactors, their lines to the store, and a line counts as built once it is on disk. A turn waits for
+its view; while one does, only what its view needs is built. Who wants to know that all is built asks to settle.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from eukhe.actors.behaviour import Effect, SetTimer, Tell
+from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.messages import (
     AskStatus,
     BuildDone,
     BuildFailed,
+    Cancel,
     FreeNode,
     IndexLost,
     Logged,
@@ -19,6 +20,7 @@ from eukhe.actors.messages import (
     Ping,
     Poisoned,
     Pong,
+    Resume,
     SaveCheckpoint,
     SaveView,
     Settle,
@@ -26,18 +28,24 @@ from eukhe.actors.messages import (
     SettleFailed,
     StartBuild,
     Status,
+    StopBuild,
     Sync,
     Synced,
+    TakeView,
     Tick,
     ViewDue,
+    Wait,
     WriteTree,
     Written,
 )
+from eukhe.actors.planner_waits import Waits
+from eukhe.actors.ports import Outage
 from eukhe.errors import Bug
 from eukhe.limits import CHECKPOINT_MESSAGES, FREE_NODES_A_WRITE, RETRY_TICK_S, VIEW_SAVE_S
 from eukhe.model.chat import Chat, Merges
 from eukhe.model.fold import NodeSize, checkpoint
 from eukhe.model.part import Part
+from eukhe.model.pause import Pause
 from eukhe.model.record import BatchRecord, NodeRecord, node
 from eukhe.model.text import size
 
@@ -46,7 +54,7 @@ class Planner:
     """`compactors`: their names, one for each job slot. `free`: nodes that a crash kept from being logged.
 
     `builds`: how many lines may be ordered of compactors, None for no limit. `checkpoint_messages`: how many there
-    are between two checkpoints.
+    are between two checkpoints. `contexts`: a call is told the lines that it sees (rules 34, 41).
     """
 
     def __init__(
@@ -57,11 +65,13 @@ class Planner:
         free: Sequence[Part] = (),
         builds: int | None = None,
         checkpoint_messages: int = CHECKPOINT_MESSAGES,
+        contexts: bool = False,
     ) -> None:
         assert len(compactors) == chat.limits.jobs, "a compactor for each job slot"
         self.chat = chat
         self.builds_left = builds
         self.checkpoint_messages = checkpoint_messages
+        self.contexts = contexts
         self.idle = list(reversed(compactors))
         self.lost_free = list(reversed(free))
         self.begun: Ping | None = None  # to be answered once these are written
@@ -70,6 +80,10 @@ class Planner:
         self.early: set[Part] = set()  # nodes that count as built before they are on disk: they can be made again
         self.held: list[StartBuild] = []  # orders whose source is one of these, to be read from the disk
         self.settling: list[Settle] = []
+        self.waits = Waits()
+        self.ticking = False  # the retry timer runs
+        self.pause = Pause()
+        self.ordered = self.written = 0  # orders to write tree lines: told, and on disk
         self.call = 0
         self.model_calls = 0
         self.view_is_saved = False  # as it is now
@@ -79,35 +93,48 @@ class Planner:
         self.last_error: str | None = None
 
     def receive(self, message: Msg, now: float) -> Sequence[Effect]:
-        del now
         match message:
             case Logged(first, sizes):
                 assert first == self.chat.t, f"message {first} after {self.chat.t}"
-                return [*(effect for size in sizes for effect in self._message(size)), *self._work()]
-            case Written(nodes):
-                return [*self._written(nodes), *self._go_on()]
+                return [*(effect for size in sizes for effect in self._message(size)), *self._work(now)]
+            case Written(nodes, order):
+                return [*self._written(nodes, order), *self._go_on(now)]
             case BuildDone(call, part, line, calls):
-                return [*self._line(call, part, line, calls), *self._work()]
+                return [*self._line(call, part, line, calls), *self._work(now)]
             case BuildFailed():
-                return [*self._failure(message), *self._work()]
+                return [*self._failure(message, now), *self._work(now)]
             case Tick():
+                self.ticking = False
                 self.chat.tick()
-                return self._work()
+                return self._work(now)
+            case Resume(changed):
+                self.pause.resume(now, changed=changed)
+                return self._work(now)
+            case Wait(reply_to, ticket):
+                return [*self._wait(reply_to, ticket, now), *self._work(now)]
+            case TakeView(reply_to, ticket):
+                return [*self._take({(reply_to, ticket)} & self.waits.turns.keys()), *self._work(now)]
             case Settle():
                 self.settling.append(message)
-                return self._work()
+                return self._work(now)
+            case Cancel(reply_to, ticket):
+                self.waits.cancel((reply_to, ticket))
+                self.settling = [
+                    asked for asked in self.settling if (asked.reply_to, asked.ticket) != (reply_to, ticket)
+                ]
+                return self._work(now)
             case AskStatus(reply_to, ticket):
                 return [Tell(reply_to, self._status(ticket))]
             case Poisoned(why):
                 self.poisoned = self.last_error = why
-                return self._work()
+                return self._work(now)
             case IndexLost(why):
                 self.last_error = why
                 return []
             case Ping():
                 self.begun = message
                 self.early.update(self.lost_free)
-                return self._go_on()
+                return self._go_on(now)
             case ViewDue():
                 self.view_is_due = False
                 return self._save_view()
@@ -117,7 +144,7 @@ class Planner:
                 return [*saved, Tell(reply_to, Synced(ticket))]
         raise Bug(f"the planner does not know {message}")
 
-    def _go_on(self) -> list[Effect]:
+    def _go_on(self, now: float) -> list[Effect]:
         """The nodes that a crash lost, some at a time, then the answer that the planner is up, then its work."""
         if self.lost_free:
             some = [self.lost_free.pop() for _ in range(min(FREE_NODES_A_WRITE, len(self.lost_free)))]
@@ -125,32 +152,34 @@ class Planner:
         up: list[Effect] = []
         if self.begun is not None:
             up, self.begun = [Tell(self.begun.reply_to, Pong(self.begun.ticket))], None
-        return [*up, *self._work()]
+        return [*up, *self._work(now)]
 
     def _write_free(self, free: Sequence[Part]) -> list[Effect]:
         self.early.update(free)
-        return _write([FreeNode(part) for part in free])
+        return self._write([FreeNode(part) for part in free])
 
-    def _work(self) -> list[Effect]:
-        """All that can go on now: calls, then those who wait for quiet."""
+    def _work(self, now: float) -> list[Effect]:
+        """All that can go on now: calls, then turns whose view is built, then those who wait for quiet."""
         if self.poisoned:
-            effects: list[Effect] = [
-                Tell(asked.reply_to, SettleFailed(asked.ticket, self.poisoned)) for asked in self.settling
-            ]
+            failed = [Tell(asked.reply_to, SettleFailed(asked.ticket, self.poisoned)) for asked in self.settling]
             self.settling.clear()
-            return effects
-        effects = self._orders()
+            return [*failed, *self.waits.fail(self.poisoned)]
+        effects = self._views()
+        effects += self._orders()
+        effects += self._retry()
         if self._is_busy():
             return effects
-        if self.settling:
-            effects += self._settled() if not self.chat.parked else [SetTimer("retry", RETRY_TICK_S, Tick())]
+        if self.settling and not self.waits and (self.pause.why or not self.chat.parked):
+            effects += self._settled()
         return [*effects, *self._save_view_later()]
 
     def _is_busy(self) -> bool:
         return bool(self.busy or self.unsynced)
 
     def _orders(self) -> list[Effect]:
-        for part in self.chat.queue():
+        if self.pause.why:
+            return self._release()
+        for part in self.chat.queue(need=bool(self.waits)):
             if self.builds_left is not None:
                 if self.builds_left == 0:
                     break
@@ -159,8 +188,16 @@ class Planner:
             compactor = self.idle.pop()
             self.busy[self.call] = part, compactor
             self.chat.start(part)
-            self.held.append(StartBuild(self.call, part))
+            self.held.append(StartBuild(self.call, part, tuple(self.chat.context(part)) if self.contexts else ()))
         return self._release()
+
+    def _retry(self) -> list[Effect]:
+        """The tick that lets what failed start again, as long as somebody waits for it."""
+        wanted = bool(self.waits or (self.settling and self.chat.parked))
+        if wanted == self.ticking:
+            return []
+        self.ticking = wanted
+        return [SetTimer("retry", RETRY_TICK_S, Tick()) if wanted else CancelTimer("retry")]
 
     def _release(self) -> list[Effect]:
         """The orders whose sources are on disk, where the compactors read them."""
@@ -187,24 +224,30 @@ class Planner:
         if batch is None:
             return []
         self.view_is_saved = False
-        return [*_write([BatchRecord(batch, self.chat.shrinking, self.chat.t)]), *self._save_view()]
+        return [*self._write([BatchRecord(batch, self.chat.shrinking, self.chat.t)]), *self._save_view()]
 
     def _line(self, call: int, part: Part, line: str, calls: int) -> list[Effect]:
         self.model_calls += calls
         if not self._ended(call):
             return []
+        self.pause.worked()
         self.unsynced[part] = size(line)
-        return _write([node(part, line)])
+        return self._write([node(part, line)])
 
-    def _failure(self, failed: BuildFailed) -> list[Effect]:
+    def _failure(self, failed: BuildFailed, now: float) -> list[Effect]:
         self.model_calls += failed.calls
         part = failed.part
+        if not self._ended(failed.call):
+            return []
+        if failed.outage is not None:
+            return self._outage(part, failed.outage, now)
         self.last_error = f"{part.name}: {failed.why}"
-        if not self._ended(failed.call) or not self.chat.failed(part, size(failed.fallback)):
+        self.waits.failure(now)
+        if not self.chat.failed(part, size(failed.fallback)):
             return []
         # Made of its input alone, so it could be made again: it counts before it is on disk.
         self.early.add(part)
-        return [*_write([node(part, failed.fallback)]), *self._write_free(self.chat.free_above(part))]
+        return [*self._write([node(part, failed.fallback)]), *self._write_free(self.chat.free_above(part))]
 
     def _ended(self, call: int) -> bool:
         """Whether a call was still wanted; its compactor is free."""
@@ -214,14 +257,56 @@ class Planner:
         self.idle.append(compactor)
         return True
 
-    def _written(self, nodes: tuple[Part, ...]) -> list[Effect]:
+    def _written(self, nodes: tuple[Part, ...], order: int) -> list[Effect]:
+        self.written = order
         free: list[Part] = []
         self.early.difference_update(nodes)
         for part in nodes:
             bytes_ = self.unsynced.pop(part, None)
             if bytes_ is not None and self.chat.built(part, bytes_):
                 free += self.chat.free_above(part)
-        return [*self._write_free(free), *self._release()]
+        return [*self._write_free(free), *self._release(), *self.waits.hand_out(order)]
+
+    # --- those who wait ---
+
+    def _wait(self, reply_to: str, ticket: int, now: float) -> list[Effect]:
+        """A turn waits. The first one stops all calls that its view does not need, which is no failure. D5."""
+        first = not self.waits
+        self.waits.turns[reply_to, ticket] = None
+        if not first:
+            return []
+        tick_s = self.waits.first_tick_s(now)
+        if not tick_s:
+            self.chat.tick()
+        self.ticking = True
+        return [SetTimer("retry", tick_s or RETRY_TICK_S, Tick()), *self._stop(self.chat.wait())]
+
+    def _stop(self, parts: Sequence[Part]) -> list[Effect]:
+        stopped = set(parts)
+        calls = {call: compactor for call, (part, compactor) in self.busy.items() if part in stopped}
+        held = {order.call for order in self.held}
+        self.held = [order for order in self.held if order.call not in calls]
+        for call in calls:
+            self._ended(call)
+        return [Tell(compactor, StopBuild(call)) for call, compactor in calls.items() if call not in held]
+
+    def _views(self) -> list[Effect]:
+        """The turns whose view is built get it; in an outage all do, since nothing more will be built soon. D13."""
+        return self._take(self.waits.turns.keys()) if self.chat.settled or self.pause.why else []
+
+    def _take(self, askers: Iterable[tuple[str, int]]) -> list[Effect]:
+        """In one step: the batch where one is due (D12), then the view as it is."""
+        askers = list(askers)
+        effects = self._batch(self.chat.take()) if askers else []
+        for asker in askers:
+            self.waits.take(asker, self.chat, self.pause.why, self.ordered)
+        return [*effects, *self.waits.hand_out(self.written)]
+
+    def _outage(self, part: Part, outage: Outage, now: float) -> list[Effect]:
+        self.chat.stopped(part)
+        resume_s = self.pause.outage(outage.why, outage.retry_after_s, now, key=outage.key)
+        self.last_error = outage.why
+        return [] if resume_s is None else [SetTimer("resume", resume_s, Resume())]
 
     def _settled(self) -> list[Effect]:
         """Answers those who asked, about messages that are all there."""
@@ -254,14 +339,23 @@ class Planner:
 
     def _status(self, ticket: int) -> Status:
         chat = self.chat
+        queue = [] if self.pause.why else chat.queue(need=bool(self.waits))
         return Status(
             ticket,
+            t=chat.t,
             nodes=chat.built_nodes.count,
             view_bytes=chat.view.size,
             unsummarized=len(chat.view.unbuilt),
+            running=len(self.busy),
+            parked=len(chat.parked),
+            waiting=len(self.waits.turns),
+            idle=not (self._is_busy() or queue),
+            paused=self.pause.why,
             last_error=self.last_error,
         )
 
-
-def _write(lines: Sequence[FreeNode | NodeRecord | BatchRecord]) -> list[Effect]:
-    return [Tell("store", WriteTree(tuple(lines)))] if lines else []
+    def _write(self, lines: Sequence[FreeNode | NodeRecord | BatchRecord]) -> list[Effect]:
+        if not lines:
+            return []
+        self.ordered += 1
+        return [Tell("store", WriteTree(tuple(lines), self.ordered))]

@@ -145,20 +145,125 @@ class Reader(Protocol):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One call for a line: a message's `kind: text`, or the texts of a merge's two halves."""
+    """One call for a line: a message's `kind: text`, or the texts of a merge's two halves.
+
+    `replies`: earlier ones of the same conversation that were too long, oldest first.
+    """
 
     model: str
     part: Part
     sources: tuple[str, ...]
+    replies: tuple[str, ...] = ()
+
+
+class Responding(msgspec.Struct, frozen=True, tag=True):
+    """A call's response began. Heard once at most, before its end."""
+
+
+class Replied(msgspec.Struct, frozen=True, tag=True):
+    """A call ended well. `text`: its text blocks joined; None where it only thought."""
+
+    text: str | None
+
+
+class Broke(msgspec.Struct, frozen=True, tag=True):
+    """A call ended badly, by a fault that counts as the input's: a dead worker, a stream that broke, garbage."""
+
+    why: str
+
+
+class Outage(msgspec.Struct, frozen=True, tag=True):
+    """A call did not get a response, and no other would: the provider is out, or wants a key. D13.
+
+    `retry_after_s`: when to try again, None where the provider did not say. `key`: not before a key or a setting
+    changes.
+    """
+
+    why: str
+    retry_after_s: float | None = None
+    key: bool = False
+
+
+CallEvent = Responding | Replied | Broke | Outage
 
 
 class Workers(Protocol):
     """Runs calls, at most one for each compactor."""
 
-    def start(self, call: int, request: Request, ended: Callable[[str | None, str], None]) -> None:
-        """Starts a call. `ended(reply, "")` or `ended(None, why)` is called once, unless it was stopped."""
+    def start(self, call: int, request: Request, heard: Callable[[CallEvent], None]) -> None:
+        """Starts a call. Of its end `heard` is told once, unless it was stopped; from any thread, and maybe at once."""
         ...
 
     def stop(self, call: int) -> None:
         """Ends a call at once; nothing is heard of it any more."""
         ...
+
+
+class Connected(msgspec.Struct, frozen=True, tag=True):
+    """Someone of the same user connected; `client` is a number never given twice."""
+
+    client: int
+
+
+class Received(msgspec.Struct, frozen=True, tag=True):
+    """A whole frame of a client's."""
+
+    client: int
+    data: bytes
+
+
+class Disconnected(msgspec.Struct, frozen=True, tag=True):
+    """A client is gone, or was dropped by the sockets: `why` says so."""
+
+    client: int
+    why: str
+
+
+SocketEvent = Connected | Received | Disconnected
+
+
+class Sockets(Protocol):
+    """The chat's address, and whoever is connected there. Frames are whole, of at most `FRAME_BYTES_MAX`.
+
+    A client may be ahead by `CLIENT_WINDOW_BYTES` of what was granted back; then it is not read from. One that is
+    that far behind in reading what it was sent is dropped. Clients of other users are never heard of.
+    """
+
+    def listen(self, heard: Callable[[SocketEvent], None]) -> None:
+        """Opens the address. `heard` is told of clients and their frames from any thread, in their order for each."""
+        ...
+
+    def send(self, client: int, data: bytes) -> None:
+        """Sends a frame, later where the client is slow. Nothing where it is gone."""
+        ...
+
+    def grant(self, client: int, bytes_: int) -> None:
+        """So many bytes of received frames are dealt with: the client may send as many more."""
+        ...
+
+    def drop(self, client: int) -> None:
+        """Closes a connection once what was sent has left, or after a moment. It is not heard of any more."""
+        ...
+
+    def close(self) -> None:
+        """The address is gone, and every connection."""
+        ...
+
+
+class NoSockets:
+    """A system that nobody connects to, since it has no door."""
+
+    def listen(self, heard: Callable[[SocketEvent], None]) -> None:
+        raise AssertionError("there is no address to listen at")
+
+    def send(self, client: int, data: bytes) -> None:
+        raise AssertionError(f"there is no client {client}")
+
+    def grant(self, client: int, bytes_: int) -> None:
+        raise AssertionError(f"there is no client {client}")
+
+    def drop(self, client: int) -> None:
+        raise AssertionError(f"there is no client {client}")
+
+    def close(self) -> None:
+        raise AssertionError("there is no address to close")

@@ -96,6 +96,7 @@ class Store:
         self._syncing: list[Sync] = []
         # Waiting for its second step.
         self._lines: list[NodeRecord | BatchRecord] = []
+        self._order = 0  # the planner's last
         self._view: tuple[Part, ...] | None = None
         self._checkpoint: _Checkpoint | None = None
 
@@ -113,7 +114,8 @@ class Store:
                 return ()
             case WriteTree() | SaveView() | SaveCheckpoint() if self._closed is not None:
                 return ()  # the planner was told
-            case WriteTree(lines):
+            case WriteTree(lines, order):
+                self._order = order
                 return self._write_tree(lines)
             case SaveView(lines):
                 self._view = lines
@@ -206,7 +208,7 @@ class Store:
             nodes = tuple([line.part for line in lines if isinstance(line, NodeRecord)])
             # The index before the planner, as above.
             effects += (persist, Tell(INDEX, self._recent.feed(rows)))
-            effects.append(Tell(PLANNER, Written(nodes)))
+            effects.append(Tell(PLANNER, Written(nodes, self._order)))
             if checkpoint is not None and checkpoint.lines_before:
                 position = _end(rows[checkpoint.lines_before - 1])
             batch = len(nodes) < len(lines)

@@ -15,7 +15,7 @@ import pykka
 from eukhe.actors.behaviour import Behaviour
 from eukhe.actors.host import EDGE, Host
 from eukhe.actors.messages import Begin, Begun, End, Ended, Msg, OwnerFailed
-from eukhe.actors.ports import Clock, Disk, Workers
+from eukhe.actors.ports import Clock, Disk, NoSockets, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
 from eukhe.errors import Bug
@@ -73,11 +73,17 @@ class Threads:
     """A system of actors on threads. `makers`: the behaviours by name, in the order in which they start."""
 
     def __init__(
-        self, makers: Mapping[str, Callable[[], Behaviour]], disk: Disk, clock: Clock, workers: Workers
+        self,
+        makers: Mapping[str, Callable[[], Behaviour]],
+        disk: Disk,
+        clock: Clock,
+        workers: Workers,
+        sockets: Sockets | None = None,
     ) -> None:
         self.disk = disk
         self.clock = clock
         self.workers = workers
+        self.sockets = sockets or NoSockets()
         self.makers = dict(makers)
         self.actors: dict[str, pykka.ActorRef[ThreadHost]] = {}
         self.timers = Timers(self.tell, clock)

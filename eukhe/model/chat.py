@@ -147,6 +147,10 @@ class Chat:
         self.parked.add(part)
         return False
 
+    def stopped(self, part: Part) -> None:
+        """A call ended without an outcome, as in an outage of the provider's: it may start again. D13."""
+        self.running.discard(part)
+
     def queue(self, *, need: bool = False) -> list[Part]:
         """What may start now, in order: unbuilt lines oldest first, then ready merges by level and index.
 

@@ -19,7 +19,7 @@ import pykka
 from eukhe.actors.behaviour import Behaviour, Effect
 from eukhe.actors.host import EDGE, Host
 from eukhe.actors.messages import Begin, Begun, End, Ended, Failed, Msg, OwnerFailed
-from eukhe.actors.ports import Clock, Disk, Workers
+from eukhe.actors.ports import Clock, Disk, NoSockets, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
 from eukhe.actors.wire import decode, encode
@@ -179,11 +179,13 @@ class SimSystem:
         clock: Clock,
         workers: Workers,
         scheduler: Scheduler,
+        sockets: Sockets | None = None,
         clients: Mapping[str, Callable[[], Behaviour]] | None = None,
     ) -> None:
         self.disk = disk
         self.clock = clock
         self.workers = workers
+        self.sockets = sockets or NoSockets()
         self.scheduler = scheduler
         self.heard: list[Msg] = []
         self._tickets = count(1)

@@ -5,11 +5,11 @@ from functools import partial
 from random import Random
 from typing import NamedTuple
 
-from eukhe.actors.ports import Request
+from eukhe.actors.ports import Broke, CallEvent, Replied, Request
 from eukhe.model.extract import extract
 from eukhe.sim.scheduler import Scheduler
 
-Ended = Callable[[str | None, str], None]
+Heard = Callable[[CallEvent], None]
 
 
 class Fate(NamedTuple):
@@ -47,13 +47,13 @@ class SimWorkers:
         self._due: list[Callable[[], None]] = []
         scheduler.add(self)
 
-    def start(self, call: int, request: Request, ended: Ended) -> None:
+    def start(self, call: int, request: Request, heard: Heard) -> None:
         self.running[call] = request
         self.most = max(self.most, len(self.running))
         fate = self._fate(request, self._scheduler.random)
         if fate.after_s is None:
             return
-        end = partial(self._end, call, request, fate, ended)
+        end = partial(self._end, call, request, fate, heard)
         for time in range(fate.times):
             self._scheduler.set_timer((self.name, call, time), fate.after_s, partial(self._due.append, end))
 
@@ -67,9 +67,6 @@ class SimWorkers:
     def step(self) -> None:
         self._due.pop(self._scheduler.random.randrange(len(self._due)))()
 
-    def _end(self, call: int, request: Request, fate: Fate, ended: Ended) -> None:
+    def _end(self, call: int, request: Request, fate: Fate, heard: Heard) -> None:
         self.running.pop(call, None)
-        if fate.why:
-            ended(None, fate.why)
-        else:
-            ended(self._write(request), "")
+        heard(Broke(fate.why) if fate.why else Replied(self._write(request)))

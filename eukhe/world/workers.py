@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from eukhe.actors.ports import Request
+from eukhe.actors.ports import CallEvent, Replied, Request
 from eukhe.model.extract import extract
 
 
 class OfflineWorkers:
     """Implements `Workers` for `builtin/extract`."""
 
-    def start(self, call: int, request: Request, ended: Callable[[str | None, str], None]) -> None:
+    def start(self, call: int, request: Request, heard: Callable[[CallEvent], None]) -> None:
         del call
-        ended(extract(request.part, request.sources), "")
+        heard(Replied(extract(request.part, request.sources)))
 
     def stop(self, call: int) -> None:
         """Nothing to end: a call has ended before `start` returns."""
