@@ -4,6 +4,9 @@ EukheError
 ├── ExpectedError          the world's: said in one line, exit 1
 │   ├── HomeError          the home can't be made, read or written
 │   ├── ChatLockedError    another process owns the chat
+│   ├── OwnerGone          the process that owned the chat has ended; another can
+│   ├── OwnerSilent        the process that owns the chat does not answer
+│   ├── OwnerRefused       the process that owns the chat does not speak with this one
 │   ├── StoreError         a file of the chat can't be read or written
 │   ├── LogDamagedError    a log can't be read as it should; the chat opens read-only
 │   │   └── GapInLog       ids are missing in the log
@@ -33,6 +36,18 @@ class HomeError(ExpectedError):
 
 class ChatLockedError(ExpectedError):
     """Another process owns the chat."""
+
+
+class OwnerGone(ExpectedError):
+    """The process that owned the chat has ended, or none owns it: whoever wants something may own it now."""
+
+
+class OwnerSilent(ExpectedError):
+    """The process that owns the chat does not answer; it is not taken over while it holds the lock."""
+
+
+class OwnerRefused(ExpectedError):
+    """The process that owns the chat does not speak with this one, as with an older version."""
 
 
 class StoreError(ExpectedError):

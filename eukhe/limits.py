@@ -47,7 +47,7 @@ CLIENTS_MAX: Final = 256
 OWNER_IDLE_S: Final = 600  # without a client; then a background owner leaves
 OWNER_BUSY_S: Final = 10  # between two looks whether one that was to leave has finished its queue
 OWNER_SILENT_S: Final = 5  # without an answer; then a client says that the owner seems to be stopped
-OWNER_START_S: Final = 30  # how long a background owner may take to open its address
+OWNER_LOOK_S: Final = 0.02  # between two looks for an owner's address
 
 # The log (rules 6, 9, 10)
 FORMAT_VERSION: Final = 1

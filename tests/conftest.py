@@ -40,11 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test sees or changes the chat and the settings of whoever runs it."""
+    """No test sees or changes the chat and the settings of whoever runs it, or leaves an owner running."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("EUKHE_", "_EUKHE_"))]:
             patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("EUKHE_NO_SERVICE", "1")  # no test leaves a process behind, unless it is about that
         umask = os.umask(0o022)  # else other users, whom some tests play, could not get at what is made for them
         yield
         os.umask(umask)

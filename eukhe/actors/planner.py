@@ -69,6 +69,7 @@ class Planner:
     ) -> None:
         assert len(compactors) == chat.limits.jobs, "a compactor for each job slot"
         self.chat = chat
+        self.nodes_before = chat.built_nodes.count
         self.builds_left = builds
         self.checkpoint_messages = checkpoint_messages
         self.contexts = contexts
@@ -344,6 +345,7 @@ class Planner:
             ticket,
             t=chat.t,
             nodes=chat.built_nodes.count,
+            nodes_before=self.nodes_before,
             view_bytes=chat.view.size,
             unsummarized=len(chat.view.unbuilt),
             running=len(self.busy),

@@ -75,4 +75,4 @@ def owner_pid(chat: Path) -> int | None:
 def _locked(chat: Path) -> str:
     pid = owner_pid(chat)
     owner = "another process" if pid is None else f"pid {pid}"
-    return f"{chat}: the chat is owned by {owner}; wait until it ends, or stop it"
+    return f"{chat}: the chat is owned by {owner}; wait until it ends, or `eukhe stop` it"

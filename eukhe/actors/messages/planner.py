@@ -91,6 +91,8 @@ class AskStatus(Msg, frozen=True):
 class Status(Msg, frozen=True):
     """How far the planner is: messages, nodes built, bytes of the view, its lines that are not built.
 
+    `nodes_before`: how many nodes were built when the owner started.
+
     `running`: calls; `parked`: nodes whose call failed and that wait; `waiting`: turns. `idle`: nothing runs and
     nothing can start. `paused`: the outage that keeps calls from starting. `last_error`: what failed last.
     """
@@ -98,6 +100,7 @@ class Status(Msg, frozen=True):
     ticket: int
     t: int
     nodes: int
+    nodes_before: int
     view_bytes: int
     unsummarized: int
     running: int
