@@ -219,18 +219,25 @@ class Disconnected(msgspec.Struct, frozen=True, tag=True):
     why: str
 
 
-SocketEvent = Connected | Received | Disconnected
+class Deafened(msgspec.Struct, frozen=True, tag=True):
+    """The sockets have failed, which is a bug: nothing more will be heard."""
+
+    why: str
+
+
+SocketEvent = Connected | Received | Disconnected | Deafened
 
 
 class Sockets(Protocol):
     """The chat's address, and whoever is connected there. Frames are whole, of at most `FRAME_BYTES_MAX`.
 
-    A client may be ahead by `CLIENT_WINDOW_BYTES` of what was granted back; then it is not read from. One that is
-    that far behind in reading what it was sent is dropped. Clients of other users are never heard of.
+    A client may be ahead by `CLIENT_WINDOW_BYTES` of what was granted back, each frame with `FRAME_OVERHEAD_BYTES`
+    on top; then it is not read from. One that has not read more than `CLIENT_BEHIND_BYTES_MAX` of what it was sent is
+    dropped. Clients of other users are never heard of.
     """
 
     def listen(self, heard: Callable[[SocketEvent], None]) -> None:
-        """Opens the address. `heard` is told of clients and their frames from any thread, in their order for each."""
+        """Lets clients in. `heard` is told of them and their frames from any thread, in their order for each."""
         ...
 
     def send(self, client: int, data: bytes) -> None:
