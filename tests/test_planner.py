@@ -78,7 +78,7 @@ def test_no_more_calls_run_than_there_are_job_slots_and_the_oldest_lines_go_firs
     assert [Part(0, 0), Part(0, 1), Part(0, 2)] == list(started)
     done = actor.receive(BuildDone(started[Part(0, 1)], Part(0, 1), "a line", 1), 0)
     assert {} == orders(done)  # its slot is taken until the line is on disk
-    assert [Part(0, 3)] == list(orders(actor.receive(Written((Part(0, 1),)), 0)))
+    assert [Part(0, 3)] == list(orders(actor.receive(Written((Part(0, 1),), 1), 0)))
 
 
 @pytest.mark.rule("13")
@@ -87,7 +87,7 @@ def test_a_line_counts_as_built_once_it_is_on_disk() -> None:
     call = orders(actor.receive(Logged(0, (LONG,)), 0))[Part(0, 0)]
     assert [node(Part(0, 0), "a line")] == written(actor.receive(BuildDone(call, Part(0, 0), "a line", 1), 0))
     assert not actor.chat.settled
-    actor.receive(Written((Part(0, 0),)), 0)
+    actor.receive(Written((Part(0, 0),), 1), 0)
     assert actor.chat.settled
 
 
@@ -97,8 +97,8 @@ def test_a_merge_of_free_nodes_is_ordered_once_they_can_be_read_from_the_disk() 
     free = (Part(0, 0), Part(0, 1), Part(1, 0), Part(0, 2), Part(0, 3), Part(1, 1))
     assert [FreeNode(part) for part in free] == written(effects)
     assert {} == orders(effects)
-    assert {} == orders(actor.receive(Written(free[:-1]), 0))
-    assert [Part(2, 0)] == list(orders(actor.receive(Written(free[-1:]), 0)))
+    assert {} == orders(actor.receive(Written(free[:-1], 1), 0))
+    assert [Part(2, 0)] == list(orders(actor.receive(Written(free[-1:], 2), 0)))
 
 
 def test_a_line_of_a_call_that_is_not_wanted_any_more_is_dropped() -> None:
@@ -141,7 +141,7 @@ def test_no_more_lines_are_ordered_than_were_allowed() -> None:
     actor = planner(builds=2)
     assert [Part(0, 0), Part(0, 1)] == list(orders(actor.receive(Logged(0, (LONG,) * 3), 0)))
     actor.receive(BuildDone(1, Part(0, 0), "a line", 1), 0)
-    assert {} == orders(actor.receive(Written((Part(0, 0),)), 0))
+    assert {} == orders(actor.receive(Written((Part(0, 0),), 1), 0))
 
 
 @pytest.mark.rule("D12")
@@ -149,7 +149,7 @@ def test_settling_without_taking_runs_no_batch() -> None:
     actor = planner(ceiling=250, floor=200)
     actor.receive(Logged(0, (LONG,)), 0)
     actor.receive(BuildDone(1, Part(0, 0), "x" * 300, 1), 0)
-    actor.receive(Written((Part(0, 0),)), 0)
+    actor.receive(Written((Part(0, 0),), 1), 0)
     assert [] == written(actor.receive(Settle("edge", 7, 0, take=False), 0))
     assert [BatchRecord((), True, 1)] == written(actor.receive(Settle("edge", 8, 0, take=True), 0))
 
@@ -180,7 +180,7 @@ def test_settling_runs_the_batch_that_is_due_then_answers() -> None:
     for part in (Part(0, 0), Part(0, 1), Part(1, 0)):
         call = started.get(part) or orders(effects)[part]
         actor.receive(BuildDone(call, part, "x" * 300, 1), 0)
-        effects = list(actor.receive(Written((part,)), 0))
+        effects = list(actor.receive(Written((part,), 1), 0))
     assert [BatchRecord((Part(1, 0),), False, 2)] == written(effects)
     assert [Settled(3, 3, 0)] == told(effects, "edge")
 
@@ -212,7 +212,7 @@ def test_a_sync_saves_the_view_and_a_checkpoint_that_knows_lines_still_on_their_
     (saved,) = [message for message in told(effects, "store") if isinstance(message, SaveCheckpoint)]
     assert 2 == saved.t
     restored = fold(saved.state, [], [], actor.chat.limits).chat
-    actor.receive(Written((Part(0, 0),)), 0)
+    actor.receive(Written((Part(0, 0),), 1), 0)
     assert actor.chat.view.parts() == restored.view.parts()
     assert actor.chat.view.size == restored.view.size
 
@@ -222,7 +222,7 @@ def test_at_its_start_it_writes_the_free_nodes_that_a_crash_lost_and_starts_what
     actor = Planner(folded.chat, [f"c{k}" for k in range(8)], free=folded.free)
     effects = actor.receive(Ping("supervisor", 1), 0)
     assert ([FreeNode(Part(0, 0))], [], {}) == (written(effects), told(effects, "supervisor"), orders(effects))
-    up = actor.receive(Written((Part(0, 0),)), 0)
+    up = actor.receive(Written((Part(0, 0),), 1), 0)
     assert ([Pong(1)], [Part(0, 1)]) == (told(up, "supervisor"), list(orders(up)))
 
 
@@ -235,7 +235,7 @@ def test_many_free_nodes_are_written_some_at_a_time_before_it_says_that_it_is_up
     while not told(effects, "supervisor"):
         lines = written(effects)
         sizes.append(len(lines))
-        effects = actor.receive(Written(tuple(line.part for line in lines if isinstance(line, FreeNode))), 0)
+        effects = actor.receive(Written(tuple(line.part for line in lines if isinstance(line, FreeNode)), len(sizes)), 0)
     assert [FREE_NODES_A_WRITE, FREE_NODES_A_WRITE, 1] == sizes
 
 

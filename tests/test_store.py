@@ -151,7 +151,7 @@ def test_a_clock_that_goes_back_goes_on_in_the_newest_file(host: StoreHost) -> N
     host.append(Entry("user", "a"))
     host.clock.now -= timedelta(days=3)
     host.append(Entry("user", "b"))
-    host.send(WriteTree((batch(),)))
+    host.send(WriteTree((batch(),), 1))
     assert ["2026-10-05.jsonl"] == host.disk.names("main")
     assert "2026-10-02T09:32:11+02:00" == messages_of(host.disk)[1].date
     again = reopen(host.disk)
@@ -216,7 +216,7 @@ def test_of_a_split_text_the_piece_with_the_mark_carries_the_image(host: StoreHo
 
 
 def test_a_sync_is_answered_after_all_before_it_and_not_before(host: StoreHost) -> None:
-    host.send(host.order(Entry("user", "a")), WriteTree((batch(),)), Sync("cli", 7))
+    host.send(host.order(Entry("user", "a")), WriteTree((batch(),), 1), Sync("cli", 7))
     assert ["asker:AppendDone", "index:Feed", "planner:Logged", "index:Feed", "planner:Written", "cli:Synced"] == [
         f"{to}:{type(message).__name__}" for to, message in host.told
     ]

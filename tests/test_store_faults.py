@@ -46,7 +46,7 @@ def test_a_failed_write_acknowledges_nothing_and_fails_all_that_wait_or_come() -
     host.append(Entry("user", "a"))
     disk.fail, disk.kept = 1, 30
     host.send(host.order(Entry("user", "b")), host.order(Entry("user", "c")), Sync("cli", 1))
-    host.send(host.order(Entry("user", "d")), WriteTree((batch(),)), SaveView(()), SaveCheckpoint(b"", 1))
+    host.send(host.order(Entry("user", "d")), WriteTree((batch(),), 1), SaveView(()), SaveCheckpoint(b"", 1))
     why = str(StoreError(MAIN, 5, "Input/output error"))
     assert [AppendFailed(ticket, why) for ticket in (2, 3, 4)] == host.answers()[1:]
     assert [Poisoned(why)] == [message for message in host.said("planner") if isinstance(message, Poisoned)]
@@ -60,7 +60,7 @@ def test_when_the_trees_write_fails_what_was_acknowledged_is_not_failed() -> Non
     disk = MemoryDisk()
     host = StoreHost(disk)
     disk.fail = 1
-    host.inbox.extend([host.order(Entry("user", "a")), WriteTree((batch(),))])
+    host.inbox.extend([host.order(Entry("user", "a")), WriteTree((batch(),), 1)])
     for _ in range(3):
         host.step()  # both, then the flush's first step
     host.inbox.appendleft(host.order(Entry("user", "b")))
@@ -86,7 +86,7 @@ def test_a_failed_replace_poisons_too(order: Entry | SaveView) -> None:
 def test_a_line_whose_source_the_index_does_not_have_poisons_the_store_and_is_not_made_up(part: Part) -> None:
     disk = MemoryDisk()
     host = StoreHost(disk, StoreStart(next_id=2))
-    host.send(WriteTree((batch(), FreeNode(part))))
+    host.send(WriteTree((batch(), FreeNode(part)), 1))
     (poisoned,) = host.said("planner")
     assert isinstance(poisoned, Poisoned)
     assert poisoned.why == f"index.db: does not have 0+1; {MADE_ANEW}"
@@ -103,7 +103,7 @@ def test_a_second_failure_changes_nothing(host: StoreHost) -> None:
 def test_a_chat_open_for_reading_only_logs_nothing_and_says_why() -> None:
     disk = MemoryDisk()
     host = StoreHost(disk, StoreStart(3, closed="main:4: ids 2 to 2 are missing"))
-    host.send(host.order(Entry("user", "a")), WriteTree((batch(),)), SaveView(()), Sync("cli", 1))
+    host.send(host.order(Entry("user", "a")), WriteTree((batch(),), 1), SaveView(()), Sync("cli", 1))
     assert [AppendFailed(1, "main:4: ids 2 to 2 are missing")] == host.answers()
     assert [Synced(1)] == host.said("cli")
     assert 0 == disk.writes

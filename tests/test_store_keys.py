@@ -105,7 +105,7 @@ def test_what_the_index_has_committed_is_forgotten_and_found_through_it(host: St
     assert ["k"] == host.library.asked
     host.append(Entry("user", "a", key="k"))
     assert ["k"] == host.library.asked, "the store still knows it"
-    host.send(WriteTree((FreeNode(Part(0, 0)),)))
+    host.send(WriteTree((FreeNode(Part(0, 0)),), 1))
     recent = host.store._recent
     assert (1, 1, 1) == (len(recent._messages), len(recent._keys), len(recent._nodes))
     host.commit()

@@ -23,7 +23,7 @@ RECORDS = (
     [
         Append((Entry("user", "hi", key="k", images=(b"\x89PNG\0\xff",)), Entry("note", "")), "edge", 7),
         Feed(tuple(Placed(record, PLACE) for record in RECORDS)),
-        WriteTree((FreeNode(Part(0, 1)), *RECORDS[1:3])),  # type: ignore[arg-type]
+        WriteTree((FreeNode(Part(0, 1)), *RECORDS[1:3]), 1),  # type: ignore[arg-type]
         Logged(0, (1, 2, 3)),
         BuildFailed(1, Part(3, 1), "why", "fallback", 2),
     ],
