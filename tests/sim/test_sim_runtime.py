@@ -10,15 +10,15 @@ import pykka
 import pytest
 
 from eukhe.actors.behaviour import Behaviour, CancelTimer, Effect, Persist, SetTimer, StartCall, StopCall, Tell
-from eukhe.actors.messages import CallEnded, Failed, Flush, Msg, OwnerFailed, Ping, Pong, Sync, Synced, Tick, ViewDue
-from eukhe.actors.ports import Request
+from eukhe.actors.messages import CallHeard, Failed, Flush, Msg, OwnerFailed, Ping, Pong, Sync, Synced, Tick, ViewDue
+from eukhe.actors.ports import Broke, CallEvent, Replied, Request, Responding
 from eukhe.errors import Bug
 from eukhe.model.part import Part
 from eukhe.sim.clock import SimClock
 from eukhe.sim.disk import SimDisk
 from eukhe.sim.runtime import SimSystem
 from eukhe.sim.scheduler import Deadlock, Scheduler
-from eukhe.sim.workers import Fate, SimWorkers
+from eukhe.sim.workers import Fate, SimWorkers, replying
 
 LOG = "main/2026-10-05.jsonl"
 Answers = Callable[[Msg], Sequence[Effect]]
@@ -48,7 +48,7 @@ class Stage:
         self.clock = SimClock()
         self.disk = SimDisk()
         self.scheduler = Scheduler(seed, self.clock)
-        self.workers = SimWorkers(self.scheduler, lambda request, random: fate or Fate(), lambda request: "a line")
+        self.workers = SimWorkers(self.scheduler, lambda request, random: fate or replying("a line"))
         self.actors = {name: Scripted(answers) for name, answers in actors.items()}
         makers: dict[str, Callable[[], Behaviour]] = {
             name: lambda actor=actor: actor  # type: ignore[misc]
@@ -163,23 +163,23 @@ def calling(message: Msg) -> Sequence[Effect]:
 
 
 @pytest.mark.parametrize(
-    ("fate", "ends"),
+    ("fate", "events"),
     [
-        (Fate(), [(0, CallEnded(1, "a line", ""))]),
-        (Fate(3_600, "it broke"), [(3_600, CallEnded(1, None, "it broke"))]),
-        (Fate(5, times=2), [(5, CallEnded(1, "a line", ""))] * 2),
-        (Fate(None), []),
+        (replying("a line"), [(0, Responding()), (0, Replied("a line"))]),
+        (Fate(((3_600, Broke("it broke")),)), [(3_600, Broke("it broke"))]),
+        (Fate(((5, Replied("a line")), (5, Replied("a line")))), [(5, Replied("a line"))] * 2),
+        (Fate(), []),
     ],
 )
-def test_a_call_ends_as_it_is_fated_to(fate: Fate, ends: list[tuple[float, Msg]]) -> None:
+def test_a_call_ends_as_it_is_fated_to(fate: Fate, events: list[tuple[float, CallEvent]]) -> None:
     stage = Stage(fate=fate, one=calling)
     stage.system.tell("one", Tick())
     stage.scheduler.run()
-    assert [(0, Tick()), *ends] == stage.actors["one"].got
+    assert [(0, Tick()), *((now, CallHeard(1, event)) for now, event in events)] == stage.actors["one"].got
 
 
 def test_a_call_that_was_stopped_runs_no_more() -> None:
-    stage = Stage(fate=Fate(None), one=lambda message: [*calling(message), StopCall(1)] if message == Tick() else [])
+    stage = Stage(fate=Fate(), one=lambda message: [*calling(message), StopCall(1)] if message == Tick() else [])
     stage.system.tell("one", Tick())
     stage.scheduler.run()
     assert {} == stage.workers.running
@@ -222,7 +222,7 @@ def test_to_wait_within_a_step_is_a_bug() -> None:
 
 
 def test_after_a_crash_nothing_goes_on() -> None:
-    stage = Stage(fate=Fate(5), one=lambda message: [*calling(message), SetTimer("a", 1, Flush())])
+    stage = Stage(fate=replying("a line", 5), one=lambda message: [*calling(message), SetTimer("a", 1, Flush())])
     stage.system.tell("one", Tick())
     for _ in range(2):
         stage.scheduler.step()
