@@ -7,8 +7,7 @@ from pathlib import Path
 import pykka
 import pytest
 
-from eukhe.actors.behaviour import Behaviour, CancelTimer, Effect, Persist, SetTimer, Tell
-from eukhe.actors.host import EDGE
+from eukhe.actors.behaviour import EDGE, Behaviour, CancelTimer, Effect, Persist, SetTimer, Tell
 from eukhe.actors.messages import AppendFailed, Failed, Flush, Msg, Ping, Pong, Sync, Synced, Tick
 from eukhe.actors.threads import ThreadHost, Threads
 from eukhe.errors import Bug, IndexFailed

@@ -13,6 +13,9 @@ import msgspec
 from eukhe.actors.messages import Msg
 from eukhe.actors.ports import Request
 
+EDGE = "edge"
+"""The name by which actors answer the program that asks them from outside."""
+
 
 class Persist(msgspec.Struct, frozen=True):
     """Appends bytes to a log and syncs it."""
@@ -73,7 +76,7 @@ class Send(msgspec.Struct, frozen=True):
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """So many bytes of a client's frames are dealt with."""
+    """So many bytes of a client's frames are dealt with, `FRAME_OVERHEAD_BYTES` for each included."""
 
     client: int
     bytes_: int

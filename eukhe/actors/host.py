@@ -12,6 +12,9 @@ from typing import Any, Protocol
 import pykka
 
 from eukhe.actors.behaviour import (
+    EDGE as EDGE,  # told to all who import the host
+)
+from eukhe.actors.behaviour import (
     Behaviour,
     CancelTimer,
     Drop,
@@ -35,9 +38,6 @@ from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.wire import encode
 from eukhe.errors import IndexFailed, StoreError
 from eukhe.limits import CRASH_MESSAGES
-
-EDGE = "edge"
-"""The name by which actors answer the program that asks them from outside."""
 
 
 class System(Protocol):

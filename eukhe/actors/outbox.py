@@ -40,10 +40,10 @@ class Outbox:
                 if ticket in self._pending:
                     self._pending[ticket].append(order)
                 return order
-            case Cancel(_, ticket):
+            case Cancel(_, ticket) | LeavePrefix(_, ticket):
                 self._pending.pop(ticket, None)
                 return order
-            case PrefixRead() | LeavePrefix():
+            case PrefixRead():
                 return order  # the next owner's gate knows nothing of this call
         self._pending[order.ticket] = [order]  # type: ignore[attr-defined]  # every other order of a client has one
         return order

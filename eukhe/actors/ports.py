@@ -245,7 +245,7 @@ class Sockets(Protocol):
         ...
 
     def grant(self, client: int, bytes_: int) -> None:
-        """So many bytes of received frames are dealt with: the client may send as many more."""
+        """So many bytes of received frames, with what is on top, are dealt with: the client may send as many more."""
         ...
 
     def drop(self, client: int) -> None:

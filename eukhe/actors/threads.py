@@ -4,6 +4,7 @@ Actors only tell. The program outside them asks through an `Edge`, a mailbox wit
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import count
@@ -12,9 +13,9 @@ from typing import Any
 
 import pykka
 
-from eukhe.actors.behaviour import Behaviour
-from eukhe.actors.host import EDGE, Host
-from eukhe.actors.messages import Begin, Begun, End, Ended, Msg, OwnerFailed
+from eukhe.actors.behaviour import EDGE, Behaviour
+from eukhe.actors.host import Host
+from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, NoSockets, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
@@ -34,16 +35,27 @@ class ThreadHost(Host, pykka.ThreadingActor):
 
 
 class Edge:
-    """The program's own mailbox. One thread asks; answers to other tickets wait their turn."""
+    """The program's own mailbox. One thread asks; what is not the answer that it waits for has its turn later."""
 
     def __init__(self, tell: Callable[[str, Msg], None]) -> None:
         self.tell = tell
         self.mail: SimpleQueue[Msg] = SimpleQueue()
         self.tickets = count(1)
         self.early: dict[int, Msg] = {}
+        self.unasked: deque[Msg] = deque()
 
     def ticket(self) -> int:
         return next(self.tickets)
+
+    def hear(self, wait_s: float | None) -> Msg:
+        """The next message. TimeoutError where none comes; Bug where the system goes down.
+
+        `wait_s`: None for as long as it takes.
+        """
+        message = self.unasked.popleft() if self.unasked else self._next(wait_s)
+        if isinstance(message, OwnerFailed):
+            raise _bug(message.why)
+        return message
 
     def answer(self, ticket: int, wait_s: float = EDGE_WAIT_S, *, even_failed: bool = False) -> Msg:
         """The answer to a ticket. TimeoutError when it does not come; Bug where the system goes down.
@@ -51,16 +63,21 @@ class Edge:
         `even_failed`: the answer comes also from a system that goes down.
         """
         while ticket not in self.early:
-            try:
-                message = self.mail.get(timeout=wait_s)
-            except Empty:
-                raise TimeoutError(f"no answer within {wait_s} s") from None
-            if isinstance(message, OwnerFailed):
-                if not even_failed:
-                    raise _bug(message.why)
-                continue
-            self.early[message.ticket] = message  # type: ignore[attr-defined]  # the edge is sent answers alone
+            match self._next(wait_s):
+                case OwnerFailed(why):
+                    if not even_failed:
+                        raise _bug(why)
+                case Leaving() as unasked:
+                    self.unasked.append(unasked)
+                case message:
+                    self.early[message.ticket] = message  # type: ignore[attr-defined]  # all else are answers
         return self.early.pop(ticket)
+
+    def _next(self, wait_s: float | None) -> Msg:
+        try:
+            return self.mail.get(timeout=wait_s)
+        except Empty:
+            raise TimeoutError(f"no answer within {wait_s} s") from None
 
     def ask(self, to: str, order: Callable[[str, int], Msg], wait_s: float = EDGE_WAIT_S) -> Msg:
         """Tells an order made with this mailbox's name and a ticket, and waits for its answer."""

@@ -21,4 +21,7 @@ def encode(message: Msg) -> bytes:
 
 def decode(data: bytes) -> Msg:
     """The message. msgspec.DecodeError where the bytes are none."""
-    return _decoder.decode(data)
+    try:
+        return _decoder.decode(data)
+    except RecursionError as error:  # of bytes that no message has
+        raise msgspec.DecodeError(str(error)) from error

@@ -66,13 +66,12 @@ class Address:
             new.replace(self._link)
 
 
-def find(chat: Path) -> Path:
-    """The path by which a client reaches the owner of a chat, if there is one."""
-    link = chat / _NAME
-    try:
-        return link.readlink()
-    except OSError:  # no link, or nothing at all
-        return link
+def find(chat: Path) -> Path | None:
+    """The path by which a chat's owner is reached, if there is one; None where there can be none."""
+    path = chat / _NAME
+    with suppress(OSError):  # no link, or nothing at all
+        path = path.readlink()
+    return path if len(os.fsencode(path)) <= SOCKET_PATH_BYTES_MAX else None
 
 
 def peer_uid(connection: socket.socket) -> int | None:
@@ -99,18 +98,21 @@ def _fits(path: Path) -> bool:
 def _elsewhere(chat: Path) -> Path:
     """The socket's path in the user's folder below the temporary one, which is made where it is missing."""
     folder = Path(gettempdir()).absolute() / f"eukhe-{os.geteuid()}"
-    with suppress(FileExistsError):
-        try:
-            folder.mkdir(HOME_MODE)
-            folder.chmod(HOME_MODE)  # whatever the umask
-        except FileExistsError:
-            raise
-        except OSError as error:
-            raise HomeError(f"{folder}: {error.strerror}; set TMPDIR to a folder where you may write") from error
-    state = folder.lstat()
-    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & _OTHERS:
-        raise HomeError(f"{folder}: no folder of your own alone (0700); remove it, or set TMPDIR to another folder")
+    try:
+        _make_private(folder)
+    except OSError as error:
+        raise HomeError(f"{folder}: {error.strerror}; set TMPDIR to a folder where you may write") from error
     path = folder / blake2b(os.fsencode(chat.absolute()), digest_size=SOCKET_DIGEST_BYTES).hexdigest()
     if not _fits(path):
         raise HomeError(f"{path}: too long for a socket; set TMPDIR to a folder with a shorter path")
     return path
+
+
+def _make_private(folder: Path) -> None:
+    """Anyone may have made something of this name before: it counts only where nobody else can change what is in it."""
+    with suppress(FileExistsError):
+        folder.mkdir(HOME_MODE)
+        folder.chmod(HOME_MODE)  # whatever the umask
+    state = folder.lstat()
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & _OTHERS:
+        raise HomeError(f"{folder}: no folder of your own alone (0700); remove it, or set TMPDIR to another folder")
