@@ -8,7 +8,7 @@ import pykka
 import pytest
 
 from eukhe.actors.behaviour import EDGE, Behaviour, CancelTimer, Effect, Persist, SetTimer, Tell
-from eukhe.actors.messages import AppendFailed, Failed, Flush, Msg, Ping, Pong, Sync, Synced, Tick
+from eukhe.actors.messages import AppendFailed, Failed, Flush, Leaving, Msg, Ping, Pong, Sync, Synced, Tick
 from eukhe.actors.threads import ThreadHost, Threads
 from eukhe.errors import Bug, IndexFailed
 from eukhe.world.clock import RealClock
@@ -167,3 +167,34 @@ def test_a_message_to_an_actor_that_has_stopped_is_dropped(tmp_path: Path) -> No
     threads.end()
     threads.tell("one", Tick())
     assert threads.edge.mail.empty()
+
+
+# --- the edge hears what it did not ask for ---
+
+
+def test_what_nobody_asked_for_does_not_get_in_the_way_of_an_answer(tmp_path: Path) -> None:
+    def answers(message: Msg) -> Sequence[Effect]:
+        return [Tell(EDGE, Leaving("stop")), *answer_sync(message)]
+
+    threads = system(tmp_path, one=answers)
+    threads.begin()
+    assert isinstance(threads.edge.ask("one", Sync), Synced)
+    assert Leaving("stop") == threads.edge.hear(0)
+    with pytest.raises(TimeoutError):
+        threads.edge.hear(0)
+    threads.tell("one", Sync(EDGE, 7))
+    assert [Leaving("stop"), Synced(7)] == [threads.edge.hear(None) for _ in range(2)]
+    threads.end()
+
+
+def test_a_system_that_goes_down_is_heard(tmp_path: Path) -> None:
+    def answers(message: Msg) -> Sequence[Effect]:
+        raise KeyError("nothing here")
+
+    threads = system(tmp_path, one=answers)
+    threads.begin()
+    threads.tell("one", Tick())
+    with pytest.raises(Bug, match="one: KeyError: 'nothing here'"):
+        threads.edge.hear(None)
+    with pytest.raises(Bug):
+        threads.end()

@@ -1,8 +1,9 @@
 """Messages as bytes: what comes out is what went in."""
 
+import msgspec
 import pytest
 
-from eukhe.actors.messages import Append, BuildFailed, Entry, Feed, FreeNode, Logged, Msg, Settled, WriteTree
+from eukhe.actors.messages import Append, BuildFailed, Entry, Feed, FreeNode, Logged, Msg, Ping, Settled, WriteTree
 from eukhe.actors.ports import Place, Placed
 from eukhe.actors.wire import decode, encode
 from eukhe.model.part import Part
@@ -40,3 +41,20 @@ def test_messages_of_the_same_fields_are_told_apart() -> None:
     kinds = {type(decode(encode(kind()))) for kind in Msg.__subclasses__() if not kind.__struct_fields__}
     assert {kind for kind in Msg.__subclasses__() if not kind.__struct_fields__} == kinds
     assert Settled(1, 2, 3) == decode(encode(Settled(1, 2, 3)))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x91" * 100_000,
+        b"\x84" + encode(Ping("", 1))[1:] + b"\xa1z" + b"\x91" * 100_000,  # below a field that no message has
+        encode(Ping("", 1)) + b" ",
+        encode(Ping("name", 1)).replace(b"name", b"\xed\xa0\x80!"),  # a lone surrogate
+        encode(Append((), "", 1)).replace(b"\x90", b"\xdd\xff\xff\xff\xff"),  # entries, as many as 2^32
+    ],
+    ids=["nothing", "deep", "deep below", "more", "surrogate", "many"],
+)
+def test_bytes_that_are_no_message_are_said_to_be_none(data: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        decode(data)
