@@ -235,7 +235,9 @@ def test_many_free_nodes_are_written_some_at_a_time_before_it_says_that_it_is_up
     while not told(effects, "supervisor"):
         lines = written(effects)
         sizes.append(len(lines))
-        effects = actor.receive(Written(tuple(line.part for line in lines if isinstance(line, FreeNode)), len(sizes)), 0)
+        effects = actor.receive(
+            Written(tuple(line.part for line in lines if isinstance(line, FreeNode)), len(sizes)), 0
+        )
     assert [FREE_NODES_A_WRITE, FREE_NODES_A_WRITE, 1] == sizes
 
 

@@ -228,6 +228,7 @@ def test_after_a_crash_nothing_goes_on() -> None:
         stage.scheduler.step()
     registered = len(pykka.ActorRegistry.get_all())
     stage.system.crash()
+    stage.workers.crash()
     assert len(pykka.ActorRegistry.get_all()) == registered - len(stage.system.actors)
     assert not stage.scheduler.step()
 
