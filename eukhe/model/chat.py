@@ -8,6 +8,7 @@ Two views. The chat's own is what turns see. The compaction view is the same mer
 its beginning (rules 32 to 34).
 """
 
+from collections.abc import Container
 from heapq import heappop, heappush
 from itertools import islice
 from typing import NamedTuple
@@ -80,9 +81,12 @@ class Chat:
         """A turn takes its view, or `memory build` ends: the batch where one is due. D12."""
         return self._batch()
 
-    def wait(self) -> list[Part]:
-        """A turn begins to wait: the running calls that it does not need stop, which is no failure. D5."""
-        stopped = sorted(part for part in self.running if not self._is_unbuilt_line(*part))
+    def wait(self, done: Container[tuple[int, int]] = ()) -> list[Part]:
+        """A turn begins to wait: the running calls that it does not need stop, which is no failure. D5.
+
+        `done`: nodes whose call has ended and whose line is on its way to the disk.
+        """
+        stopped = sorted(part for part in self.running if part not in done and not self._is_unbuilt_line(*part))
         self.running.difference_update(stopped)
         return [Part(*part) for part in stopped]
 

@@ -13,7 +13,11 @@ from random import Random
 from eukhe.errors import StoreError
 
 
-class Crash(Exception):
+class Halt(Exception):
+    """Everything stops where it stands; no actor's failure."""
+
+
+class Crash(Halt):
     """The machine stops in the middle of an operation."""
 
 
@@ -29,7 +33,7 @@ class SimDisk:
     """Implements `Disk`. `operations`: how many there were.
 
     `crash_at`: the operation that is the last one, in its midst. `fail_at`: the one that fails, with `errno`; what a
-    failed sync was to sync stays as it is.
+    failed sync was to sync stays as it is. `synced` is told of a file's bytes as they reach the platter.
     """
 
     def __init__(self) -> None:
@@ -37,6 +41,7 @@ class SimDisk:
         self.crash_at: int | None = None
         self.fail_at: int | None = None
         self.errno = errno.EIO
+        self.synced: Callable[[str, bytes], None] = lambda path, data: None
         self._files: dict[str, _File] = {}
         self._entries: dict[str, _File] = {}  # the names that outlive lost power
         self._logs: dict[str, str] = {}  # of a folder: the log this process appended to last
@@ -86,8 +91,26 @@ class SimDisk:
             file.data = file.data[: random.randint(begun, len(file.data))]
         self._forget_process()
 
-    def lose_power(self, random: Random) -> None:
-        """What was not synced is kept, dropped, cut or torn, each file and each name for itself."""
+    def ends(self) -> None:
+        """The process ends by itself."""
+        self._forget_process()
+
+    def platter(self, path: str) -> bytes:
+        """What of a file is synced."""
+        file = self._files[path]
+        return file.data[: file.synced]
+
+    def change(self, path: str, data: bytes | None) -> None:
+        """Someone else writes a file, or removes it where there is no `data`."""
+        self._files.pop(path, None)
+        self._entries.pop(path, None)
+        if data is not None:
+            file = self._files[path] = self._entries[path] = _File()
+            file.data, file.synced = data, len(data)
+
+    def lose_power(self, random: Random) -> bool:
+        """What was not synced is kept, dropped, cut or torn, each file and each name for itself. Whether any was."""
+        before = {path: file.data for path, file in self._files.items()}
         files: dict[str, _File] = {}
         for path in sorted({*self._files, *self._entries}):
             file = random.choice((self._files.get(path), self._entries.get(path)))
@@ -97,6 +120,7 @@ class SimDisk:
                 files[path] = file
         self._files, self._entries = files, dict(files)
         self._forget_process()
+        return before != {path: file.data for path, file in files.items()}
 
     def _forget_process(self) -> None:
         self._writing = self.crash_at = self.fail_at = None
@@ -116,7 +140,8 @@ class SimDisk:
 
     def _sync(self, path: str, file: _File) -> None:
         def sync() -> None:
-            file.synced = len(file.data)
+            begun, file.synced = file.synced, len(file.data)
+            self.synced(path, file.data[begun:])
 
         self._operation(path, sync, syncs=True)
 

@@ -24,7 +24,7 @@ from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
 from eukhe.actors.wire import decode, encode
 from eukhe.errors import Bug, IndexFailed, StoreError
-from eukhe.sim.disk import Crash
+from eukhe.sim.disk import Halt
 from eukhe.sim.scheduler import Scheduler
 
 ExcInfo = tuple[type[BaseException] | None, BaseException | None, TracebackType | None]
@@ -98,7 +98,7 @@ class SimHost(Host):
         self._begun = False
         self._left: Iterator[Effect] = iter(())  # those after the next
         self._next: Effect | None = None
-        self._crash: Crash | None = None
+        self._halt: Halt | None = None
 
     def waiting(self) -> object | None:
         if not self._begun:
@@ -117,8 +117,8 @@ class SimHost(Host):
         try:
             self._actor_loop_running()
         except _LoopLeft:
-            if self._crash is not None:
-                raise self._crash from None
+            if self._halt is not None:
+                raise self._halt from None
             return
         self.actor_inbox.closed = True
         self._actor_loop_teardown()
@@ -129,8 +129,8 @@ class SimHost(Host):
             self._left = self._effects(message)
         try:
             self._next = next(self._left, None)
-        except Crash as crash:  # no failure of the actor's: everything stops
-            self._crash = crash
+        except Halt as halt:  # no failure of the actor's: everything stops
+            self._halt = halt
 
     def _effects(self, message: Msg) -> Iterator[Effect]:
         """What `Host.on_receive` does, an effect at a time: each is yielded, then performed."""
@@ -168,8 +168,7 @@ def hosts_of(scheduler: Scheduler) -> type[SimHost]:
 class SimSystem:
     """A system of actors on one thread. `makers`: the behaviours by name, in the order in which they start.
 
-    `clients`: others who are told things, there from the beginning and not the supervisor's. `heard`: what was sent to
-    the edge, which asks by `ask`.
+    `watch` is told of every message as it is sent. `heard`: what was sent to the edge, which asks by `ask`.
     """
 
     def __init__(
@@ -180,7 +179,7 @@ class SimSystem:
         workers: Workers,
         scheduler: Scheduler,
         sockets: Sockets | None = None,
-        clients: Mapping[str, Callable[[], Behaviour]] | None = None,
+        watch: Callable[[str, Msg], None] | None = None,
     ) -> None:
         self.disk = disk
         self.clock = clock
@@ -191,9 +190,9 @@ class SimSystem:
         self._tickets = count(1)
         self.actors: dict[str, pykka.ActorRef[SimHost]] = {}
         self._host = hosts_of(scheduler)
-        self._makers = {**makers, **(clients or {}), SUPERVISOR: lambda: Supervisor(tuple(makers), EDGE)}
-        for name in (SUPERVISOR, *(clients or {})):
-            self.start(name)
+        self._watch = watch
+        self._makers = {**makers, SUPERVISOR: lambda: Supervisor(tuple(makers), EDGE)}
+        self.start(SUPERVISOR)
 
     def begin(self) -> None:
         """Starts every actor; returns when all have answered. Bug where one crashed."""
@@ -213,7 +212,7 @@ class SimSystem:
         for actor in self.actors.values():
             pykka.ActorRegistry.unregister(actor)
             actor.actor_stopped.set()
-        self.scheduler.stop()
+        self.scheduler.forget(self.actors.keys())
 
     def ask(self, to: str, order: Callable[[str, int], Msg], *, even_failed: bool = False) -> Msg:
         """Tells an order made with the edge's name and a ticket, and goes on until its answer is there.
@@ -244,6 +243,8 @@ class SimSystem:
         data = encode(message)
         self.scheduler.count(to.encode() + data)
         message = decode(data)
+        if self._watch is not None:
+            self._watch(to, message)
         if to == EDGE:
             self.heard.append(message)
         elif self.actors[to].is_alive():

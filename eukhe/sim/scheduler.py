@@ -7,8 +7,9 @@ digest says so.
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from heapq import heappop, heappush
 from itertools import count
 from random import Random
 from typing import Protocol
@@ -16,6 +17,9 @@ from typing import Protocol
 from eukhe.errors import Bug
 from eukhe.limits import SIM_EARLY_ODDS, SIM_EARLY_S, SIM_STEP_CHARS_MAX, SIM_STEPS_SHOWN
 from eukhe.sim.clock import SimClock
+
+Timer = tuple[object, ...]
+"""A timer's name, whose it is first."""
 
 
 class Deadlock(Bug):
@@ -44,7 +48,10 @@ class Scheduler:
         self.steps = 0
         self.stepping = False
         self._runnables: dict[str, Runnable] = {}
-        self._timers: dict[Hashable, tuple[float, int, Callable[[], None]]] = {}
+        self._timers: dict[Timer, tuple[int, Callable[[], None]]] = {}
+        self._due: list[tuple[float, int, Timer]] = []  # a heap; whose number is not the timer's own was taken back
+        self._frozen: Collection[str] = ()
+        self._held: list[tuple[float, int, Timer]] = []  # timers of the frozen that are due
         self._numbers = count()
         self._digest = hashlib.sha256()
         self._last: deque[tuple[int, float, str, object]] = deque(maxlen=SIM_STEPS_SHOWN)
@@ -58,26 +65,45 @@ class Scheduler:
     def remove(self, name: str) -> None:
         self._runnables.pop(name, None)
 
-    def set_timer(self, timer: Hashable, after_s: float, action: Callable[[], None]) -> None:
+    def set_timer(self, timer: Timer, after_s: float, action: Callable[[], None]) -> None:
         """A second timer of a name takes the first one's place."""
-        self._timers[timer] = (self.clock.monotonic_s() + after_s, next(self._numbers), action)
+        number = next(self._numbers)
+        self._timers[timer] = number, action
+        heappush(self._due, (self.clock.monotonic_s() + after_s, number, timer))
 
-    def cancel_timer(self, timer: Hashable) -> None:
+    def cancel_timer(self, timer: Timer) -> None:
         self._timers.pop(timer, None)
 
-    def stop(self) -> None:
-        """A crash: no one goes on, and no timer goes off."""
-        self._runnables.clear()
-        self._timers.clear()
+    def forget(self, names: Collection[str]) -> None:
+        """These are gone, as in a crash: they go on no more, and no timer of theirs goes off."""
+        for name in names:
+            self.remove(name)
+        for timer in [timer for timer in self._timers if timer[0] in names]:
+            del self._timers[timer]
+
+    def freeze(self, names: Collection[str], until_s: float) -> None:
+        """These take no step and no timer until then, as processes that were stopped."""
+        self._frozen = names
+        self.set_timer(("scheduler", "thaw"), until_s - self.clock.monotonic_s(), self.thaw)
+
+    def thaw(self) -> None:
+        self._frozen = ()
+        for due in self._held:
+            heappush(self._due, due)
+        self._held.clear()
+        self.cancel_timer(("scheduler", "thaw"))
 
     # --- steps ---
 
     def step(self) -> bool:
         """One step; False where nothing can run."""
         ready = [(runnable, what) for runnable in self._runnables.values() if (what := runnable.waiting()) is not None]
+        if self._frozen:
+            ready = [(runnable, what) for runnable, what in ready if runnable.name not in self._frozen]
         timer = self._timer(early=bool(ready))
         if timer is not None:
-            due_s, _, action = self._timers.pop(timer)
+            due_s, _, _ = heappop(self._due)
+            _, action = self._timers.pop(timer)
             self._took("timer", timer)
             self.clock.advance_to(max(due_s, self.clock.monotonic_s()))
             self._run(action)
@@ -105,12 +131,19 @@ class Scheduler:
         while taken != steps and self.step():
             taken += 1
 
-    def _timer(self, *, early: bool) -> Hashable | None:
+    def _timer(self, *, early: bool) -> Timer | None:
         """The timer that goes off now: the next where no one else can go on, else now and then one nearly due."""
         if not self._timers or (early and self.random.randrange(SIM_EARLY_ODDS)):
             return None
-        timer = min(self._timers, key=lambda timer: self._timers[timer][:2])
-        return timer if not early or self._timers[timer][0] - self.clock.monotonic_s() <= SIM_EARLY_S else None
+        while self._due:
+            due_s, number, timer = self._due[0]
+            if self._timers.get(timer, (None,))[0] != number:
+                heappop(self._due)
+            elif timer[0] in self._frozen:
+                self._held.append(heappop(self._due))
+            else:
+                return timer if not early or due_s - self.clock.monotonic_s() <= SIM_EARLY_S else None
+        return None
 
     def _run(self, action: Callable[[], None]) -> None:
         self.stepping = True

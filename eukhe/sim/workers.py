@@ -1,11 +1,12 @@
 """Model calls that end when they are fated to: at once or hours later, in any order, twice, with an error, never."""
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import NamedTuple
 
-from eukhe.actors.ports import Broke, CallEvent, Replied, Request
+from eukhe.actors.ports import CallEvent, Replied, Request, Responding
 from eukhe.model.extract import extract
 from eukhe.sim.scheduler import Scheduler
 
@@ -13,22 +14,30 @@ Heard = Callable[[CallEvent], None]
 
 
 class Fate(NamedTuple):
-    """When a call ends, None for never; why it fails, empty where it does not; how often its end is told."""
+    """What is heard of a call, and how many seconds after its start; nothing for ever where it never ends.
 
-    after_s: float | None = 0
-    why: str = ""
-    times: int = 1
+    `unstoppable`: what is heard comes also after a stop, as what was under way then does.
+    """
+
+    events: tuple[tuple[float, CallEvent], ...] = ()
+    unstoppable: bool = False
 
 
-def offline(request: Request) -> str:
-    """A line by the writer that needs no model."""
-    return extract(request.part, request.sources)
+def replying(text: str | None, after_s: float = 0) -> Fate:
+    """A call that goes well."""
+    return Fate(((after_s, Responding()), (after_s, Replied(text))))
+
+
+def offline(request: Request, random: Random) -> Fate:
+    """A reply at once, by the writer that needs no model."""
+    del random
+    return replying(extract(request.part, request.sources))
 
 
 class SimWorkers:
     """Implements `Workers`. `running`: calls that neither ended nor were stopped; `most`: how many at once at most.
 
-    `fate` of a call, drawn with the seed's own dice; `write`: the lines.
+    `fate` of a call, drawn with the seed's own dice. `late` is told when an end comes `twice`, or `after-stop`.
     """
 
     name = "workers"
@@ -36,37 +45,61 @@ class SimWorkers:
     def __init__(
         self,
         scheduler: Scheduler,
-        fate: Callable[[Request, Random], Fate] = lambda request, random: Fate(),
-        write: Callable[[Request], str] = offline,
+        fate: Callable[[Request, Random], Fate] = offline,
+        late: Callable[[str], None] = lambda how: None,
     ) -> None:
         self.running: dict[int, Request] = {}
         self.most = 0
         self._scheduler = scheduler
         self._fate = fate
-        self._write = write
-        self._due: list[Callable[[], None]] = []
+        self._late = late
+        self._over: dict[int, str] = {}  # calls that have ended, and how the next end of one comes
+        self._fates: dict[int, Fate] = {}
+        self._due: dict[int, deque[Callable[[], None]]] = {}  # of each call, in their order
         scheduler.add(self)
 
     def start(self, call: int, request: Request, heard: Heard) -> None:
+        assert call not in self.running, f"call {call} runs"
         self.running[call] = request
         self.most = max(self.most, len(self.running))
-        fate = self._fate(request, self._scheduler.random)
-        if fate.after_s is None:
-            return
-        end = partial(self._end, call, request, fate, heard)
-        for time in range(fate.times):
-            self._scheduler.set_timer((self.name, call, time), fate.after_s, partial(self._due.append, end))
+        fate = self._fates[call] = self._fate(request, self._scheduler.random)
+        for number, (after_s, event) in enumerate(fate.events):
+            happens = partial(self._happens, call, partial(self._hear, call, event, heard))
+            self._scheduler.set_timer((self.name, call, number), after_s, happens)
 
     def stop(self, call: int) -> None:
-        """A call that has just ended may still be heard of."""
+        """What has happened may still be heard of."""
         self.running.pop(call, None)
+        self._over[call] = "after-stop"
+        fate = self._fates.pop(call, None)
+        if fate is not None and not fate.unstoppable:
+            for number in range(len(fate.events)):
+                self._scheduler.cancel_timer((self.name, call, number))
+
+    def crash(self) -> None:
+        """All calls end with the process that made them."""
+        self.running.clear()
+        self._fates.clear()
+        self._due.clear()
+        self._scheduler.forget((self.name,))
 
     def waiting(self) -> object | None:
-        return f"{len(self._due)} calls end" if self._due else None
+        return f"{len(self._due)} calls are heard of" if self._due else None
 
     def step(self) -> None:
-        self._due.pop(self._scheduler.random.randrange(len(self._due)))()
+        call = self._scheduler.random.choice(tuple(self._due))
+        happened = self._due[call]
+        happened.popleft()()
+        if not happened:
+            self._due.pop(call, None)
 
-    def _end(self, call: int, request: Request, fate: Fate, heard: Heard) -> None:
-        self.running.pop(call, None)
-        heard(Broke(fate.why) if fate.why else Replied(self._write(request)))
+    def _happens(self, call: int, hear: Callable[[], None]) -> None:
+        self._due.setdefault(call, deque()).append(hear)
+
+    def _hear(self, call: int, event: CallEvent, heard: Heard) -> None:
+        if not isinstance(event, Responding):
+            self.running.pop(call, None)
+            if call in self._over:
+                self._late(self._over[call])
+            self._over.setdefault(call, "twice")
+        heard(event)

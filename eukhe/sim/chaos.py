@@ -1,0 +1,124 @@
+"""Runs of a machine under faults: what is wrong in one, and how to see it again.
+
+A run has two phases. In the first, faults strike for so many steps. In the second none does: all that waits must end
+within its limit, all must be built, and the owner leaves by itself. Every message, write and start is looked at.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from heapq import heapify, heapreplace
+
+import msgspec
+
+from eukhe.errors import EukheError
+from eukhe.limits import SIM_CALM_STEPS_MAX, SIM_FULL_EVERY_STEPS
+from eukhe.sim.checks import CheckFailed
+from eukhe.sim.machine import Machine
+from eukhe.sim.options import Options
+from eukhe.sim.strikes import STRIKES
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """`check`: its name. `told`: the last steps, one a line. `step`: the last."""
+
+    check: str
+    expected: str
+    found: str
+    step: int
+    told: str
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a run. `drawn`, `injected`, `met`: how often, by fault. `checked`: full checks."""
+
+    options: Options
+    failure: Failure | None
+    steps: int
+    messages: int
+    injected: dict[str, int]
+    met: dict[str, int]
+    digest: str
+
+
+def run(options: Options) -> Outcome:
+    """A run, to its end or its first failure."""
+    machine = Machine(options)
+    failure = None
+    try:
+        _storm(machine)
+        _calm(machine)
+    except CheckFailed as failed:
+        failure = _failure(machine, failed.check, failed.expected, failed.found)
+    except (AssertionError, EukheError) as error:
+        failure = _failure(machine, "no-crash", "nothing is raised", f"{type(error).__name__}: {error}")
+    faults = machine.faults
+    return Outcome(
+        options,
+        failure,
+        machine.scheduler.steps,
+        len(machine.watch.ledger.messages),
+        dict(faults.injected),
+        dict(faults.met),
+        machine.scheduler.digest,
+    )
+
+
+def digest_of(outcomes: Iterable[Outcome]) -> str:
+    """One for many runs, in their order."""
+    digest = hashlib.sha256()
+    for outcome in outcomes:
+        digest.update(outcome.digest.encode())
+    return digest.hexdigest()
+
+
+def _storm(machine: Machine) -> None:
+    """Faults strike."""
+    faults = machine.faults
+    due = [(faults.gap(name), name) for name in STRIKES if name in faults.odds]
+    heapify(due)
+    for step in range(1, machine.options.steps + 1):
+        while due and due[0][0] <= step:
+            name = due[0][1]
+            heapreplace(due, (step + faults.gap(name), name))
+            if faults.inject(name):
+                STRIKES[name](machine)
+        _step(machine)
+
+
+def _calm(machine: Machine) -> None:
+    """None does: all ends."""
+    machine.calm()
+    for _ in range(SIM_CALM_STEPS_MAX):
+        if not _step(machine):
+            break
+        _check_waits(machine)
+    else:
+        raise CheckFailed("wait-ends", f"an end within {SIM_CALM_STEPS_MAX} steps", _left(machine))
+    if machine.owners or not all(client.gone for client in machine.clients):
+        raise CheckFailed("wait-ends", "nothing waits for ever", _left(machine))
+    machine.watch.ended(machine.disk, machine.index)
+
+
+def _step(machine: Machine) -> bool:
+    if not machine.step():
+        return False
+    if not machine.scheduler.steps % SIM_FULL_EVERY_STEPS:
+        machine.watch.due = True
+    if machine.watch.due:
+        machine.watch.full()
+    return True
+
+
+def _check_waits(machine: Machine) -> None:
+    for client in machine.clients:
+        if (order := client.overdue()) is not None:
+            raise CheckFailed("wait-ends", f"an answer to {order} within its limit", f"none to {client.name}")
+
+
+def _left(machine: Machine) -> str:
+    orders = {client.name: list(client.orders.values()) for client in machine.clients if not client.gone}
+    return f"{len(machine.owners)} owners; clients that are there, and what they wait for: {orders}"
+
+
+def _failure(machine: Machine, check: str, expected: str, found: str) -> Failure:
+    return Failure(check, expected, found, machine.scheduler.steps, machine.scheduler.told())

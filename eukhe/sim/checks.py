@@ -1,0 +1,47 @@
+"""What must hold, by name, and how a run ends where it does not."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from eukhe.sim.disk import Halt
+
+CHECKS: Final[Mapping[str, str]] = {
+    "acknowledged": "what was acknowledged is on the disk, synced, under its key, text for text",
+    "ids-gapless": "messages' ids count from 0 without a gap",
+    "key-once": "a key is logged once, and keeps its id",
+    "one-writer": "who writes holds the lock, and nobody else writes",
+    "calls-at-most": "no more calls run than there are jobs",
+    "needed-only": "while a turn waits, nothing runs but lines of the view that are not built",
+    "stopped": "a wait stops every call that it does not need",
+    "outcomes-bounded": "with no new message a wait ends after at most three outcomes a line",
+    "failures": "only failed calls count as failures; the third builds the node from its input",
+    "batch": "batches run when they are due, merge what is most due first, and end at the floor",
+    "view-tiles": "a view covers every message once, in their order",
+    "built-only": "a line above a message is built before it stands in a view; a call's context is built",
+    "own-message": "a call sees nothing at or after its own message (rule 34, F2)",
+    "line-bytes": "every line has 1 to 512 bytes",
+    "line-text": "a line is what the model wrote of its sources, or these cut, or its sources where they fit",
+    "view-on-disk": "a view that a turn gets stands on the disk (F1)",
+    "view-texts": "a view's texts are its lines', an unbuilt one's its message cut, never the placeholder",
+    "turn-own-message": "a turn's view does not hold the turn's own message",
+    "one-payer": "of calls that are alike one writes the prefix, the others wait for it (rule 30)",
+    "gate-opens": "where calls wait at the gate, one writes",
+    "answer-once": "an order's answer comes once",
+    "fold": "the fold of the files is the live chat",
+    "checkpoint": "a start from the checkpoint is a start from the files alone",
+    "restart": "a start runs no batch and changes nothing (D8)",
+    "no-crash": "no behaviour raises",
+    "wait-ends": "without faults every wait ends within its limit",
+    "queue-empties": "without faults everything is built",
+    "tree": "where the model wrote every line, the tree is that of a run without faults",
+    "files": "the files prove the memory whole",
+}
+
+
+class CheckFailed(Halt):
+    """Something that must hold does not. `check`: its name."""
+
+    def __init__(self, check: str, expected: object, found: object) -> None:
+        assert check in CHECKS, check
+        super().__init__(f"{check}: {CHECKS[check]}\n  expected: {expected}\n  found:    {found}")
+        self.check, self.expected, self.found = check, str(expected), str(found)

@@ -1,0 +1,65 @@
+"""All that a run is drawn from: its seed, and what follows from it. A tape may say it outright."""
+
+from collections.abc import Collection
+from random import Random
+from typing import Final
+
+import msgspec
+
+from eukhe.limits import JOBS_MAX, SIM_CLIENTS_MAX, SIM_MESSAGES_MAX, SIM_STEPS
+from eukhe.model.chat import ChatLimits
+from eukhe.sim.faults import FAULTS
+
+VIEWS: Final = (  # number: ceiling, floor, and those of the compaction view, in bytes
+    (3_000, 1_500, 1_200, 600),  # number: as above
+    (1_500, 700, 400, 200),  # number: as above
+    (8_000, 4_000, 2_000, 1_000),  # number: as above
+)
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """`odds`: of the faults that are on. `kept`: of a shrunk run, the injections of each fault that it keeps.
+
+    `messages`: that clients choose to log; turns log some more. `call_s`, `think_s`: how long a call and a client take
+    at most. `view`: which of `VIEWS`.
+    """
+
+    seed: int
+    steps: int
+    clients: int
+    messages: int
+    jobs: int
+    view: int
+    call_s: float
+    think_s: float
+    odds: dict[str, int]
+    kept: dict[str, tuple[int, ...]] | None = None
+
+    @property
+    def limits(self) -> ChatLimits:
+        return ChatLimits(*VIEWS[self.view], jobs=self.jobs)
+
+
+def draw(
+    seed: int, steps: int = SIM_STEPS, *, only: Collection[str] | None = None, skip: Collection[str] = ()
+) -> Options:
+    """A seed's options. `only`: these faults alone, and all of them; `skip`: not these."""
+    dice = Random(seed)
+    share = dice.choice((0, 1, 1, 2, 2))  # number: of 2: how many of the faults are on
+    odds = {}
+    for name, fault in FAULTS.items():
+        on = dice.random() * 2 < share
+        chosen = dice.choice((fault.odds.seldom, fault.odds.seldom, fault.odds.often))
+        if name not in skip and (on if only is None else name in only):
+            odds[name] = chosen
+    return Options(
+        seed=seed,
+        steps=steps,
+        clients=dice.randint(1, SIM_CLIENTS_MAX),
+        messages=dice.randint(SIM_MESSAGES_MAX // 4, SIM_MESSAGES_MAX),  # number: a quarter of the most
+        jobs=dice.choice((1, 3, JOBS_MAX)),  # number: few, some, all
+        view=dice.randrange(len(VIEWS)),
+        call_s=dice.choice((0.0, 5.0, 60.0, 500.0)),  # number: from at once to just within the ten minutes
+        think_s=dice.choice((0.0, 1.0, 30.0, 3_000.0)),  # number: from at once to most of an hour
+        odds=odds,
+    )

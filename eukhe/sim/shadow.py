@@ -1,0 +1,246 @@
+"""What planner and gate do, held against the rules a message at a time.
+
+Each stands around a behaviour: it hands the message on, then looks at what came of it.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from eukhe.actors.behaviour import Effect, Tell
+from eukhe.actors.gate import Gate
+from eukhe.actors.messages import (
+    BuildDone,
+    BuildFailed,
+    Cancel,
+    EnterPrefix,
+    LeavePrefix,
+    Logged,
+    Msg,
+    Ping,
+    PrefixOpen,
+    PrefixRead,
+    Settled,
+    StartBuild,
+    StopBuild,
+    Wait,
+    WaitFailed,
+    WriteTree,
+    Written,
+)
+from eukhe.actors.planner import Planner
+from eukhe.limits import PREFIX_WARM_S, PREFIX_WRITER_S
+from eukhe.model.part import Part
+from eukhe.model.record import BatchRecord
+from eukhe.model.text import size
+from eukhe.sim.checks import CheckFailed
+from eukhe.sim.oracle import Batch, Oracle
+
+Asker = tuple[str, int]
+
+
+class PlannerShadow:
+    """`taken`: the views that turns took and do not have yet: messages, lines, unbuilt ones."""
+
+    def __init__(self, planner: Planner, oracle: Oracle) -> None:
+        self.planner = planner
+        self.oracle = oracle
+        self.taken: dict[Asker, tuple[int, tuple[Part, ...], tuple[Part, ...]]] = {}
+        self._running: dict[int, Part] = {}
+        self._written: dict[Part, int] = {}  # lines on their way to the disk
+        self._waiting: set[Asker] = set()
+        self._outcomes_left = 0
+
+    def receive(self, message: Msg, now: float) -> Sequence[Effect]:
+        effects = self.planner.receive(message, now)
+        told = [effect.message for effect in effects if isinstance(effect, Tell)]
+        expected = self._happened(message)
+        before = self._waiting
+        if before or isinstance(message, Wait):
+            gone = self._waits(message, told)
+            if gone:
+                expected.append(self.oracle.batch())
+                for asker in gone:
+                    self._takes(asker)
+        if any(isinstance(answer, Settled) for answer in told):  # all who settle here ask for the batch
+            expected.append(self.oracle.batch())
+        self._batches(message, told, [batch for batch in expected if batch is not None])
+        self._orders(told)
+        self._outcomes(message, before)
+        self._compare()
+        return effects
+
+    # --- what a message brings ---
+
+    def _happened(self, message: Msg) -> list[Batch | None]:
+        """Takes it into the oracle: the batches that it must bring, None for one that is not due."""
+        oracle = self.oracle
+        match message:
+            case Logged(_, sizes):
+                return [oracle.message(bytes_) for bytes_ in sizes]
+            case Written(nodes):
+                for part in nodes:
+                    if part in self._written:
+                        oracle.build(part, self._written.pop(part))
+            case BuildDone(call, part, line) if self._running.pop(call, None):
+                self._written[part] = size(line)
+            case BuildFailed(call, part, _, fallback, _, outage) if self._running.pop(call, None):
+                if outage is None:
+                    oracle.failed(part, size(fallback))
+        return []
+
+    def _waits(self, message: Msg, told: Sequence[Msg]) -> list[Asker]:
+        """Keeps who waits; those whose view was taken now."""
+        waiting = set(self.planner.waits.turns)
+        before = set(self._waiting)
+        if isinstance(message, Wait):
+            before.add((message.reply_to, message.ticket))
+        if isinstance(message, Cancel):
+            before.discard((message.reply_to, message.ticket))
+            self.taken.pop((message.reply_to, message.ticket), None)
+        self._waiting = waiting
+        if any(isinstance(answer, WaitFailed) for answer in told):
+            return []
+        return sorted(before - waiting)
+
+    def _takes(self, asker: Asker) -> None:
+        lines = tuple(self.oracle.lines)
+        unbuilt = self.oracle.unbuilt
+        self.taken[asker] = self.oracle.t, lines, tuple(part for part in lines if part in unbuilt)
+
+    def _batches(self, message: Msg, told: Sequence[Msg], expected: list[Batch]) -> None:
+        found = [
+            (line.merge, line.open, line.t)
+            for order in told
+            if isinstance(order, WriteTree)
+            for line in order.lines
+            if isinstance(line, BatchRecord)
+        ]
+        if found != expected:
+            raise CheckFailed("restart" if isinstance(message, Ping) else "batch", expected, found)
+
+    # --- calls ---
+
+    def _orders(self, told: Sequence[Msg]) -> None:
+        for order in told:
+            if isinstance(order, StartBuild):
+                self._running[order.call] = order.part
+                self._context(order)
+            elif isinstance(order, StopBuild):
+                self._running.pop(order.call, None)
+
+    def _context(self, order: StartBuild) -> None:
+        part, context = order.part, order.context
+        end = part.end if part.level else part.start
+        if context and context[-1].end > end:
+            raise CheckFailed("own-message", f"{part.name} sees nothing from message {end} on", context[-1].name)
+        if (context and context[0].start) or any(left.end != right.start for left, right in pairwise(context)):
+            raise CheckFailed("view-tiles", "a beginning of the chat, without a gap", [part.name for part in context])
+        if any(line not in self.oracle.built for line in context):
+            raise CheckFailed("built-only", "built lines", [line.name for line in context])
+
+    def _outcomes(self, message: Msg, before: set[Asker]) -> None:
+        """How many more outcomes there may be while turns wait and no message comes."""
+        planner = self.planner
+        if len(planner.busy) > planner.chat.limits.jobs:
+            raise CheckFailed("calls-at-most", planner.chat.limits.jobs, len(planner.busy))
+        if not self._waiting:
+            return
+        unbuilt = self.oracle.unbuilt
+        if planner.busy:
+            more = [part.name for part, _ in planner.busy.values() if part not in unbuilt]
+            if more:
+                raise CheckFailed("stopped" if isinstance(message, Wait) else "needed-only", [], more)
+        if not before or isinstance(message, Logged):
+            self._outcomes_left = len(unbuilt) * planner.chat.limits.failures
+        elif isinstance(message, BuildDone) or (isinstance(message, BuildFailed) and message.outage is None):
+            self._outcomes_left -= 1
+            if self._outcomes_left < 0:
+                raise CheckFailed("outcomes-bounded", "at most three outcomes a line", message)
+
+    # --- the chat ---
+
+    def _compare(self) -> None:
+        """What of the chat's state is cheap to compare; `whole` compares the rest."""
+        chat, oracle = self.planner.chat, self.oracle
+        if chat.t != oracle.t or chat.shrinking != oracle.shrinking or chat.built_nodes.count != len(oracle.built):
+            raise CheckFailed(
+                "batch",
+                (oracle.t, oracle.shrinking, len(oracle.built)),
+                (chat.t, chat.shrinking, chat.built_nodes.count),
+            )
+        if chat.failures != oracle.failures:
+            raise CheckFailed("failures", dict(oracle.failures), chat.failures)
+
+    def whole(self) -> None:
+        """The views, line by line."""
+        chat, oracle = self.planner.chat, self.oracle
+        for view, lines in ((chat.view, oracle.lines), (chat.compaction_view, oracle.compaction)):
+            if view.parts() != lines:
+                raise CheckFailed("batch", _names(lines), _names(view.parts()))
+            if view.size != oracle.bytes_of(lines):
+                raise CheckFailed("batch", f"{oracle.bytes_of(lines)} bytes", f"{view.size} bytes")
+        unbuilt = [part.start for part in oracle.lines if part not in oracle.built]
+        if unbuilt != list(chat.view.unbuilt):
+            raise CheckFailed("built-only", unbuilt, list(chat.view.unbuilt))
+        if any(part.level for part in oracle.unbuilt):
+            raise CheckFailed("built-only", "lines above a message are built", _names(sorted(oracle.unbuilt)))
+
+
+class GateShadow:
+    """Who wrote which prefix, until when, and until when it is warm."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.gate = gate
+        self._at: dict[Asker, str] = {}
+        self._waiting: dict[str, dict[Asker, None]] = {}
+        self._writers: dict[str, tuple[Asker, float]] = {}
+        self._warm_until_s: dict[str, float] = {}
+
+    def receive(self, message: Msg, now: float) -> Sequence[Effect]:
+        effects = self.gate.receive(message, now)
+        match message:
+            case EnterPrefix(prefix, reply_to, ticket):
+                self._leave((reply_to, ticket))
+                self._at[reply_to, ticket] = prefix
+                self._waiting.setdefault(prefix, {})[reply_to, ticket] = None
+            case PrefixRead(reply_to, ticket) if (reply_to, ticket) in self._at:
+                self._read((reply_to, ticket), now)
+            case LeavePrefix(reply_to, ticket) | Cancel(reply_to, ticket):
+                self._leave((reply_to, ticket))
+        for effect in effects:
+            if isinstance(effect, Tell) and isinstance(effect.message, PrefixOpen):
+                self._opened((effect.to, effect.message.ticket), now)
+        for prefix, waiting in self._waiting.items():
+            if waiting and prefix not in self._writers:
+                raise CheckFailed("gate-opens", f"somebody writes {prefix}", f"{list(waiting)} wait for nobody")
+        return effects
+
+    def _leave(self, call: Asker) -> None:
+        prefix = self._at.pop(call, None)
+        if prefix is not None:
+            self._waiting[prefix].pop(call, None)
+            if self._writers.get(prefix, (None,))[0] == call:
+                del self._writers[prefix]
+
+    def _read(self, call: Asker, now: float) -> None:
+        prefix = self._at[call]
+        if self._writers.get(prefix, (call,))[0] == call:
+            self._writers.pop(prefix, None)
+            self._warm_until_s[prefix] = now + PREFIX_WARM_S
+
+    def _opened(self, call: Asker, now: float) -> None:
+        prefix = self._at[call]
+        self._waiting[prefix].pop(call, None)
+        if now < self._warm_until_s.get(prefix, 0):
+            return
+        if self._is_written(prefix, now):
+            raise CheckFailed("one-payer", f"{self._writers[prefix][0]} alone writes {prefix}", call)
+        self._writers[prefix] = call, now + PREFIX_WRITER_S
+
+    def _is_written(self, prefix: str, now: float) -> bool:
+        """Whether a writer has still time."""
+        return prefix in self._writers and now < self._writers[prefix][1]
+
+
+def _names(parts: Sequence[Part]) -> str:
+    return " ".join(part.name for part in parts)

@@ -1,0 +1,265 @@
+"""Looks on while a machine runs: at every message, every write, every start, and now and then at the whole."""
+
+from collections.abc import Callable
+from typing import Any
+
+from eukhe.actors.behaviour import Behaviour
+from eukhe.actors.gate import NAME as GATE
+from eukhe.actors.messages import (
+    AppendDone,
+    BuildDone,
+    BuildFailed,
+    Entry,
+    IndexLost,
+    Logging,
+    Msg,
+    OwnerFailed,
+    Poisoned,
+    ViewTaken,
+    WriterLate,
+)
+from eukhe.actors.opening import Opened, open_chat, saved_view
+from eukhe.actors.ports import Disk
+from eukhe.limits import NODE_BYTES_MAX, TOOL_RESULT_CHARS_MAX
+from eukhe.model.chat import Chat, ChatLimits
+from eukhe.model.key import piece_of
+from eukhe.model.line import from_input
+from eukhe.model.part import Part
+from eukhe.model.record import NodeRecord
+from eukhe.model.scan import Read
+from eukhe.model.text import clean, clip, cut
+from eukhe.model.verify import Verification
+from eukhe.sim.checks import CheckFailed
+from eukhe.sim.disk import SimDisk
+from eukhe.sim.faults import Faults
+from eukhe.sim.index import IndexFile, SimIndex
+from eukhe.sim.ledger import Ledger
+from eukhe.sim.provider import Provider, line_of
+from eukhe.sim.shadow import GateShadow, PlannerShadow
+
+
+class Watch:
+    """`acknowledged`: by key, the text and where it was said to stand."""
+
+    def __init__(self, limits: ChatLimits, faults: Faults, provider: Provider) -> None:
+        self.limits = limits
+        self.faults = faults
+        self.ledger = Ledger(self._node)
+        self.acknowledged: dict[str, tuple[Entry, Logging]] = {}
+        self.provider = provider
+        self.planner: PlannerShadow | None = None
+        self.gate: GateShadow | None = None
+        self.poisoned = False
+        self.due = False  # a full check
+        self._told: dict[type[Msg], Callable[[str, Any], None]] = {
+            AppendDone: self._append_done,
+            ViewTaken: self._view_taken,
+            OwnerFailed: self._owner_failed,
+            Poisoned: self._poisoned,
+            IndexLost: lambda to, message: self.faults.meet("index-full"),
+            WriterLate: lambda to, message: self.faults.meet("slow-call"),
+            BuildDone: self._build_ended,
+            BuildFailed: self._build_ended,
+        }
+
+    # --- as it happens ---
+
+    def told(self, to: str, message: Msg) -> None:
+        """A message is sent."""
+        look = self._told.get(type(message))
+        if look is not None:
+            look(to, message)
+
+    def _append_done(self, to: str, message: AppendDone) -> None:
+        there = len(self.ledger.messages)
+        for logging in message.entries:
+            last = logging.first + (logging.count if logging.new == logging.count else 1)
+            if last > there:
+                raise CheckFailed("acknowledged", f"message {last - 1} on the disk", f"{there} messages there")
+
+    def acknowledge(self, entry: Entry, logging: Logging) -> None:
+        """A client heard that its text is logged."""
+        assert entry.key is not None
+        _, before = self.acknowledged.setdefault(entry.key, (entry, logging))
+        if (before.first, before.count) != (logging.first, logging.count):
+            raise CheckFailed("key-once", before, logging)
+        self._is_logged(entry, logging)
+
+    def _is_logged(self, entry: Entry, logging: Logging) -> None:
+        assert entry.key is not None
+        ids = self.ledger.keys.get(entry.key, [])
+        if not ids or logging.first not in ids or logging.count != len(ids):
+            raise CheckFailed("acknowledged", f"{entry.key} at {logging}", ids)
+        text = clean(entry.text)
+        if len(text) > TOOL_RESULT_CHARS_MAX and entry.kind == "echo":
+            text = clip(text)
+        if text != "".join(self.ledger.messages[i].text for i in sorted(ids, key=self._piece)):
+            raise CheckFailed("acknowledged", text, self.ledger.text_of(entry.key))
+
+    def _piece(self, i: int) -> int:
+        return piece_of(self.ledger.messages[i].key or "")[1]
+
+    def _view_taken(self, to: str, message: ViewTaken) -> None:
+        assert self.planner is not None
+        found = (message.t, message.lines, message.unbuilt)
+        expected = self.planner.taken.pop((to, message.ticket), None)
+        if found != expected:
+            raise CheckFailed("view-tiles", expected, found)
+        unbuilt = set(message.unbuilt)
+        nodes, merged = self.ledger.nodes, self.ledger.merged
+        if message.t > len(self.ledger.messages):
+            raise CheckFailed("view-on-disk", f"{message.t} messages", len(self.ledger.messages))
+        for part in message.lines:
+            if (part not in unbuilt and part not in nodes) or (part.level and part not in merged):
+                raise CheckFailed("view-on-disk", f"{part.name} on the disk", "it is not there")
+
+    def _owner_failed(self, to: str, message: OwnerFailed) -> None:
+        raise CheckFailed("no-crash", "no actor fails", message.why)
+
+    def _poisoned(self, to: str, message: Poisoned) -> None:
+        self.poisoned = True
+
+    def _build_ended(self, to: str, message: BuildDone | BuildFailed) -> None:
+        self.provider.noticed(message.part)
+
+    def _node(self, record: NodeRecord) -> None:
+        """A node's line is on the disk: what may stand there."""
+        part, text, size = record.part, record.text, record.size
+        if not 1 <= size <= NODE_BYTES_MAX:
+            raise CheckFailed("line-bytes", f"{part.name}: 1 to {NODE_BYTES_MAX} bytes", size)
+        sources = self.sources(part)
+        whole = "\n".join(sources)
+        if len(whole.encode()) <= NODE_BYTES_MAX:
+            if text != whole:
+                raise CheckFailed("line-text", f"{part.name}: {whole!r}", repr(text))
+        elif text != line_of(sources) and not self._may_stand(part, sources, text):
+            raise CheckFailed(
+                "line-text", f"{part.name}: {line_of(sources)!r}, or what came of another reply", repr(text)
+            )
+
+    def _may_stand(self, part: Part, sources: tuple[str, ...], text: str) -> bool:
+        """A line that is not the model's own: cut from the sources, or from some reply."""
+        if text in (cut("\n".join(sources)), from_input(sources)):
+            return True
+        return any(text == cut(reply) or text in reply for reply in self.provider.replied.get(part, ()))
+
+    def sources(self, part: Part) -> tuple[str, ...]:
+        """What a node is made of, as the disk has it."""
+        if part.level == 0:
+            if part.i >= len(self.ledger.messages):
+                raise CheckFailed("built-only", f"message {part.i} before its node", "it is not on the disk")
+            return (self.ledger.messages[part.i].label,)
+        halves = [self.ledger.nodes.get(half) for half in part.halves]
+        if None in halves:
+            raise CheckFailed("built-only", f"both halves of {part.name} before it", "one is not on the disk")
+        return tuple(half.text for half in halves if half is not None)
+
+    # --- starts ---
+
+    def crashed(self, disk: SimDisk) -> None:
+        """An owner is gone: only the disk counts."""
+        self.planner = self.gate = None
+        self.poisoned = False
+        self.ledger.read(disk)
+
+    def before_start(self, disk: Disk) -> None:
+        """As the owner before left it, all that was acknowledged is there."""
+        for entry, logging in self.acknowledged.values():
+            self._is_logged(entry, logging)
+
+    def started(self, disk: Disk, opened: Opened, whole: Opened) -> None:
+        """`opened` is what the owner goes on from, `whole` what the files alone say."""
+        if opened.damage is not None:
+            raise CheckFailed("files", "a chat that can be written", opened.damage)
+        if state(opened.chat) != state(whole.chat) or opened.free != whole.free:
+            raise CheckFailed("checkpoint", (state(whole.chat), whole.free), (state(opened.chat), opened.free))
+        oracle = self.ledger.oracle(self.limits)
+        lines = opened.chat.view.parts()
+        if lines != oracle.lines or opened.chat.shrinking != oracle.shrinking:
+            raise CheckFailed("restart", (oracle.lines, oracle.shrinking), (lines, opened.chat.shrinking))
+
+    def wraps(self, name: str, behaviour: Behaviour) -> Behaviour:
+        """Planner and gate are looked at from near."""
+        if name == "planner":
+            self.planner = PlannerShadow(behaviour, self.ledger.oracle(self.limits))  # type: ignore[arg-type]
+            return self.planner
+        if name == GATE:
+            self.gate = GateShadow(behaviour)  # type: ignore[arg-type]
+            return self.gate
+        return behaviour
+
+    # --- the whole ---
+
+    def full(self) -> None:
+        """The live chat is the oracle's, and once nothing is on its way to the disk, the files'."""
+        shadow = self.planner
+        if shadow is None:
+            return
+        shadow.whole()
+        planner = shadow.planner
+        quiet = planner.written == planner.ordered and not (planner.unsynced or planner.lost_free or self.poisoned)
+        if not quiet or planner.chat.t != len(self.ledger.messages):
+            return
+        self.due = False
+        folded = self.ledger.fold(self.limits)
+        if folded.problems or folded.free or state(folded.chat) != state(planner.chat):
+            raise CheckFailed("fold", state(folded.chat), (state(planner.chat), folded.problems, folded.free))
+
+    def ended(self, disk: Disk, index: IndexFile) -> None:
+        """At the end, after a clean stop: the files prove everything, and nothing is left to build."""
+        verification = Verification(files(disk, "main"), files(disk, "tree"), saved_view(disk))
+        problems = [problem for problem in verification.problems() if not problem.harmless]
+        if problems:
+            raise CheckFailed("files", [], problems)
+        whole = open_chat(disk, SimIndex(IndexFile()), self.limits, owner=False)
+        again = open_chat(disk, SimIndex(index), self.limits, owner=False)
+        self.started(disk, again, whole)
+        self.before_start(disk)
+        self.tree(whole.chat)
+
+    def tree(self, chat: Chat) -> None:
+        """All nodes that there can be, and where the model wrote them all, those of a run without faults."""
+        t = len(self.ledger.messages)
+        expected = {Part(level, i) for level in range(t.bit_length()) for i in range(t >> level)}
+        if self.ledger.nodes.keys() != expected:
+            raise CheckFailed("queue-empties", sorted(expected), sorted(self.ledger.nodes))
+        texts = {part: node.text for part, node in self.ledger.nodes.items()}
+        without_faults = self.tree_without_faults()
+        if all(self._is_models(part) for part in texts) and texts != without_faults:
+            raise CheckFailed("tree", without_faults, texts)
+
+    def _is_models(self, part: Part) -> bool:
+        sources = self.sources(part)
+        return self.ledger.nodes[part].text in ("\n".join(sources), line_of(sources))
+
+    def tree_without_faults(self) -> dict[Part, str]:
+        """The lines of the messages that are there, had every call gone well: from the bottom to the top."""
+        texts: dict[Part, str] = {}
+        t = len(self.ledger.messages)
+        for level in range(t.bit_length()):
+            for i in range(t >> level):
+                part = Part(level, i)
+                sources = tuple(texts[half] for half in part.halves) if level else (self.ledger.messages[i].label,)
+                whole = "\n".join(sources)
+                texts[part] = whole if len(whole.encode()) <= NODE_BYTES_MAX else line_of(sources)
+        return texts
+
+
+def state(chat: Chat) -> tuple[Any, ...]:
+    """All of a chat that a start must bring back."""
+    return (
+        chat.t,
+        chat.view.parts(),
+        sorted(chat.view.unbuilt),
+        chat.built_nodes.levels,
+        chat.shrinking,
+        sorted(chat.sizes.items()),
+        sorted(chat.ready),
+    )
+
+
+def files(disk: Disk, folder: str) -> list[tuple[str, Read]]:
+    def reader(path: str) -> Read:
+        return lambda offset, length: disk.read(path, offset, length)
+
+    return [(f"{folder}/{name}", reader(f"{folder}/{name}")) for name in disk.names(folder)]
