@@ -41,8 +41,8 @@ def test_an_order_reads_the_source_then_starts_one_call_with_a_deadline() -> Non
     order = actor.receive(StartBuild(5, Part(0, 3)), 0)
     assert [Tell("index", ReadSource(Part(0, 3), "compactor-0", 5))] == order
     assert [
-        SetTimer("deadline", CALL_DEADLINE_S, Overdue(5)),
-        StartCall(5, Request("builtin/extract", Part(0, 3), (MESSAGE,))),
+        SetTimer("deadline", CALL_DEADLINE_S, Overdue(25)),
+        StartCall(25, Request("builtin/extract", Part(0, 3), (MESSAGE,))),
     ] == actor.receive(Source(5, (MESSAGE,)), 0)
 
 
@@ -58,17 +58,17 @@ def test_a_line_that_is_too_long_is_asked_for_again_in_the_same_order() -> None:
     long = "x" * (NODE_BYTES_MAX + 1)
     assert [
         CancelTimer("deadline"),
-        SetTimer("deadline", CALL_DEADLINE_S, Overdue(5)),  # each call has its own ten minutes
-        StartCall(5, Request("builtin/extract", Part(0, 3), (MESSAGE,), (long,))),
-    ] == actor.receive(CallHeard(5, Replied(long)), 0)
+        SetTimer("deadline", CALL_DEADLINE_S, Overdue(26)),  # each call has its own ten minutes
+        StartCall(26, Request("builtin/extract", Part(0, 3), (MESSAGE,), (long,))),
+    ] == actor.receive(CallHeard(25, Replied(long)), 0)
     assert [CancelTimer("deadline"), Tell("planner", BuildDone(5, Part(0, 3), "short", 2))] == actor.receive(
-        CallHeard(5, Replied(" short ")), 0
+        CallHeard(26, Replied(" short ")), 0
     )
 
 
 def test_a_failed_call_carries_the_line_made_of_the_input() -> None:
     actor, _ = asked(Part(1, 0), LEFT, RIGHT)
-    (_, tell) = actor.receive(CallHeard(5, Broke("refused")), 0)
+    (_, tell) = actor.receive(CallHeard(25, Broke("refused")), 0)
     assert isinstance(tell, Tell)
     failed = tell.message
     assert isinstance(failed, BuildFailed)
@@ -82,7 +82,7 @@ def test_a_failed_call_carries_the_line_made_of_the_input() -> None:
 
 def test_an_empty_reply_is_a_reply_and_not_a_failure() -> None:
     actor, _ = asked(Part(0, 3), MESSAGE)
-    (_, tell) = actor.receive(CallHeard(5, Replied(None)), 0)
+    (_, tell) = actor.receive(CallHeard(25, Replied(None)), 0)
     assert Tell("planner", BuildDone(5, Part(0, 3), MESSAGE[:NODE_BYTES_MAX], 1)) == tell
 
 
@@ -94,16 +94,16 @@ def test_an_order_to_a_busy_compactor_is_a_bug() -> None:
 
 def test_what_comes_after_a_call_was_given_up_is_dropped() -> None:
     actor, _ = asked(Part(0, 3), MESSAGE)
-    actor.receive(Overdue(5), 0)
+    actor.receive(Overdue(25), 0)
     assert [[], [], []] == [
-        list(actor.receive(late, 0)) for late in (CallHeard(5, Replied("late")), Overdue(5), Source(5, ("late",)))
+        list(actor.receive(late, 0)) for late in (CallHeard(25, Replied("late")), Overdue(25), Source(5, ("late",)))
     ]
 
 
 def test_a_call_past_its_deadline_is_stopped_and_has_failed() -> None:
     actor, _ = asked(Part(0, 3), MESSAGE)
-    stop, _, tell = actor.receive(Overdue(5), 0)
-    assert StopCall(5) == stop
+    stop, _, tell = actor.receive(Overdue(25), 0)
+    assert StopCall(25) == stop
     assert isinstance(tell, Tell)
     assert isinstance(tell.message, BuildFailed)
 
@@ -115,6 +115,6 @@ def test_a_source_that_cannot_be_read_is_a_failure_whose_fallback_says_lost() ->
 
 def test_a_sync_gives_up_the_call_under_way() -> None:
     actor, _ = asked(Part(0, 3), MESSAGE)
-    assert [StopCall(5), CancelTimer("deadline"), Tell("supervisor", Synced(2))] == actor.receive(
+    assert [StopCall(25), CancelTimer("deadline"), Tell("supervisor", Synced(2))] == actor.receive(
         Sync("supervisor", 2), 0
     )

@@ -192,7 +192,7 @@ def test_settling_waits_for_the_tick_that_tries_failed_nodes_again() -> None:
     actor.receive(Settle("edge", 1, 0, take=False), 0)
     effects = actor.receive(BuildFailed(call, Part(0, 0), "no answer", "cut", 1), 0)
     assert SetTimer("retry", RETRY_TICK_S, Tick()) in effects
-    assert [Part(0, 0)] == list(orders(actor.receive(Tick(), 0)))
+    assert [Part(0, 0)] == list(orders(actor.receive(Tick(), RETRY_TICK_S)))
 
 
 def test_a_poisoned_store_ends_all_waits_and_starts_nothing_more() -> None:

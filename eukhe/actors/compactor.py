@@ -30,7 +30,7 @@ from eukhe.actors.messages import (
 )
 from eukhe.actors.ports import Broke, CallEvent, Outage, Replied, Request, Responding
 from eukhe.errors import Bug
-from eukhe.limits import CALL_DEADLINE_S, LOST, NODE_BYTES_MAX
+from eukhe.limits import CALL_DEADLINE_S, LOST, NODE_BYTES_MAX, TRIES_MAX
 from eukhe.model.gate import prefix_of
 from eukhe.model.line import Asking, Done, broke, from_input, replied
 from eukhe.model.text import size
@@ -49,7 +49,7 @@ class Compactor:
         self.sources: tuple[str, ...] = ()
         self.replies: tuple[str, ...] = ()
         self.line = Asking("")
-        self.called = False  # the call is with the workers; else it is read for, or waits at the gate
+        self.called: int | None = None  # the model call that is under way; else it is read for, or waits at the gate
 
     def receive(self, message: Msg, now: float) -> Sequence[Effect]:
         del now
@@ -61,14 +61,11 @@ class Compactor:
             case Source(call, texts):
                 return self._begin(texts) if self._is_current(call) else []
             case PrefixOpen(call):
-                return self._call() if self._is_current(call) and not self.called else []
+                return self._call() if self._is_current(call) and self.called is None else []
             case CallHeard(call, event):
-                return self._heard(event) if self._is_current(call) and self.called else []
+                return self._heard(event) if call == self.called else []
             case Overdue(call):
-                if not self._is_current(call):
-                    return []
-                assert self.called, "its ten minutes count from sending"
-                return [StopCall(call), *self._failed("took longer than 10 minutes")]
+                return [StopCall(call), *self._failed("took longer than 10 minutes")] if call == self.called else []
             case StopBuild(call):
                 return self._stopped() if self._is_current(call) else []
             case Ping(reply_to, ticket):
@@ -78,7 +75,7 @@ class Compactor:
         raise Bug(f"a compactor does not know {message}")
 
     def _is_current(self, call: int) -> bool:
-        """Results of a call that was stopped come late, and are dropped."""
+        """What is answered to an order that was stopped comes late, and is dropped."""
         return self.order is not None and self.order.call == call
 
     def _begin(self, texts: tuple[str, ...]) -> list[Effect]:
@@ -101,13 +98,12 @@ class Compactor:
         return [Tell(GATE, EnterPrefix(prefix_of(self.model, self.order.context), self.name, self.order.call))]
 
     def _call(self) -> list[Effect]:
-        """A call, and its ten minutes."""
+        """A call, and its ten minutes. Each has a number of its own: what is heard late of one is no other's."""
         assert self.order is not None
-        call = self.order.call
-        self.called = True
+        self.called = self.order.call * TRIES_MAX + len(self.replies)
         return [
-            SetTimer(_DEADLINE, CALL_DEADLINE_S, Overdue(call)),
-            StartCall(call, Request(self.model, self.order.part, self.sources, self.replies)),
+            SetTimer(_DEADLINE, CALL_DEADLINE_S, Overdue(self.called)),
+            StartCall(self.called, Request(self.model, self.order.part, self.sources, self.replies)),
         ]
 
     def _heard(self, event: CallEvent) -> list[Effect]:
@@ -149,7 +145,7 @@ class Compactor:
         """The order is dropped, at whatever it is."""
         if self.order is None:
             return []
-        stop: list[Effect] = [StopCall(self.order.call)] if self.called else []
+        stop: list[Effect] = [] if self.called is None else [StopCall(self.called)]
         ended = self._end()
         self.order = None
         return [*stop, *ended]
@@ -157,6 +153,6 @@ class Compactor:
     def _end(self) -> list[Effect]:
         """The call has ended, or waits no longer."""
         assert self.order is not None
-        timer: list[Effect] = [CancelTimer(_DEADLINE)] if self.called else []
-        self.called = False
+        timer: list[Effect] = [] if self.called is None else [CancelTimer(_DEADLINE)]
+        self.called = None
         return [*timer, *([Tell(GATE, LeavePrefix(self.name, self.order.call))] if self.gated else [])]

@@ -44,11 +44,7 @@ class Gate:
             case LeavePrefix(reply_to, ticket) | Cancel(reply_to, ticket):
                 return self._leave((reply_to, ticket), now)
             case WriterLate(name, reply_to, ticket):
-                # It is no longer waited for. Where its response begins after all, its prefix is warm none the less.
-                late = self.prefixes.get(name)
-                if late is None or late.writer != (reply_to, ticket):
-                    return []
-                return self._sent(name, late.leave(late.writer, now))
+                return self._late(name, (reply_to, ticket), now)
             case Ping(reply_to, ticket):
                 return [Tell(reply_to, Pong(ticket))]
             case Sync(reply_to, ticket):
@@ -66,6 +62,13 @@ class Gate:
         if name is None:
             return []
         return self._sent(name, self.prefixes[name].leave(call, now))
+
+    def _late(self, name: str, call: Call, now: float) -> list[Effect]:
+        """A writer is no longer waited for. Where its response begins while no other writes, its prefix is warm."""
+        prefix = self.prefixes.get(name)
+        if prefix is None or not prefix.is_late(call, now):
+            return []  # its time was taken back, or begun anew, when the timer had gone off already
+        return self._sent(name, prefix.leave(call, now))
 
     def _sent(self, name: str, gone: Gone) -> list[Effect]:
         """Tells the calls that may be sent, and sets or stops the writer's time."""

@@ -30,6 +30,7 @@ from eukhe.actors.messages import (
     Sync,
     Synced,
     ViewTexts,
+    WaitFailed,
 )
 from eukhe.actors.ports import Checkpoint, Disk, Index, Placed, Position
 from eukhe.errors import Bug, IndexFailed
@@ -135,7 +136,7 @@ class IndexActor:
                 lambda part: "\n".join(_there(part, archive.source(part))),
             )
         except IndexFailed as error:
-            return self._misled(error)
+            return [*self._misled(error), Tell(order.reply_to, WaitFailed(order.ticket, str(error)))]
         return [Tell(order.reply_to, ViewTexts(order.ticket, tuple(texts[part] for part in order.lines)))]
 
     def _misled(self, error: IndexFailed) -> Sequence[Effect]:

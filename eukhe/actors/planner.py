@@ -5,7 +5,7 @@ Calls go to idle compactors, their lines to the store, and a line counts as buil
 its view; while one does, only what its view needs is built. Who wants to know that all is built asks to settle.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.messages import (
@@ -38,7 +38,7 @@ from eukhe.actors.messages import (
     WriteTree,
     Written,
 )
-from eukhe.actors.planner_waits import Waits
+from eukhe.actors.planner_waits import Asker, Waits
 from eukhe.actors.ports import Outage
 from eukhe.errors import Bug
 from eukhe.limits import CHECKPOINT_MESSAGES, FREE_NODES_A_WRITE, RETRY_TICK_S, VIEW_SAVE_S
@@ -82,7 +82,7 @@ class Planner:
         self.held: list[StartBuild] = []  # orders whose source is one of these, to be read from the disk
         self.settling: list[Settle] = []
         self.waits = Waits()
-        self.ticking = False  # the retry timer runs
+        self.tick_s: float | None = None  # when the retry timer goes off
         self.pause = Pause()
         self.ordered = self.written = 0  # orders to write tree lines: told, and on disk
         self.call = 0
@@ -105,14 +105,12 @@ class Planner:
             case BuildFailed():
                 return [*self._failure(message, now), *self._work(now)]
             case Tick():
-                self.ticking = False
-                self.chat.tick()
-                return self._work(now)
+                return self._tick(now)
             case Resume(changed):
                 self.pause.resume(now, changed=changed)
                 return self._work(now)
             case Wait(reply_to, ticket):
-                return [*self._wait(reply_to, ticket, now), *self._work(now)]
+                return [*self._wait((reply_to, ticket), now), *self._work(now)]
             case TakeView(reply_to, ticket):
                 return [*self._take({(reply_to, ticket)} & self.waits.turns.keys()), *self._work(now)]
             case Settle():
@@ -128,7 +126,8 @@ class Planner:
                 return [Tell(reply_to, self._status(ticket))]
             case Poisoned(why):
                 self.poisoned = self.last_error = why
-                return self._work(now)
+                self.lost_free.clear()  # they will not be written, and the start does not wait for it
+                return self._go_on(now)
             case IndexLost(why):
                 self.last_error = why
                 return []
@@ -167,7 +166,7 @@ class Planner:
             return [*failed, *self.waits.fail(self.poisoned)]
         effects = self._views()
         effects += self._orders()
-        effects += self._retry()
+        effects += self._retry(now)
         if self._is_busy():
             return effects
         if self.settling and not self.waits and (self.pause.why or not self.chat.parked):
@@ -178,12 +177,8 @@ class Planner:
         return bool(self.busy or self.unsynced)
 
     def _orders(self) -> list[Effect]:
-        if self.pause.why:
-            return self._release()
-        for part in self.chat.queue(need=bool(self.waits)):
+        for part in self._startable():
             if self.builds_left is not None:
-                if self.builds_left == 0:
-                    break
                 self.builds_left -= 1
             self.call += 1
             compactor = self.idle.pop()
@@ -192,13 +187,30 @@ class Planner:
             self.held.append(StartBuild(self.call, part, tuple(self.chat.context(part)) if self.contexts else ()))
         return self._release()
 
-    def _retry(self) -> list[Effect]:
+    def _startable(self) -> list[Part]:
+        """What may start now."""
+        return [] if self.pause.why else self.chat.queue(need=bool(self.waits))[: self.builds_left]
+
+    def _retry(self, now: float) -> list[Effect]:
         """The tick that lets what failed start again, as long as somebody waits for it."""
         wanted = bool(self.waits or (self.settling and self.chat.parked))
-        if wanted == self.ticking:
-            return []
-        self.ticking = wanted
-        return [SetTimer("retry", RETRY_TICK_S, Tick()) if wanted else CancelTimer("retry")]
+        if wanted and self.tick_s is None:
+            return self._tick_after(RETRY_TICK_S, now)
+        if not wanted and self.tick_s is not None:
+            self.tick_s = None
+            return [CancelTimer("retry")]
+        return []
+
+    def _tick_after(self, after_s: float, now: float) -> list[Effect]:
+        self.tick_s = now + after_s
+        return [SetTimer("retry", after_s, Tick())]
+
+    def _tick(self, now: float) -> list[Effect]:
+        if self.tick_s is None or now < self.tick_s:
+            return []  # of a timer that had gone off when it was taken back
+        self.tick_s = None
+        self.chat.tick()
+        return self._work(now)
 
     def _release(self) -> list[Effect]:
         """The orders whose sources are on disk, where the compactors read them."""
@@ -270,32 +282,40 @@ class Planner:
 
     # --- those who wait ---
 
-    def _wait(self, reply_to: str, ticket: int, now: float) -> list[Effect]:
-        """A turn waits. The first one stops all calls that its view does not need, which is no failure. D5."""
+    def _wait(self, asker: Asker, now: float) -> list[Effect]:
+        """A turn wants its view. The first one that has to wait for it stops all calls that it does not need. D5."""
         first = not self.waits
-        self.waits.turns[reply_to, ticket] = None
-        if not first:
+        self.waits.add(asker)
+        if not first or self._views_are_due():
             return []
         tick_s = self.waits.first_tick_s(now)
         if not tick_s:
             self.chat.tick()
-        self.ticking = True
-        return [SetTimer("retry", tick_s or RETRY_TICK_S, Tick()), *self._stop(self.chat.wait())]
+        return [*self._tick_after(tick_s or RETRY_TICK_S, now), *self._stop(self.chat.wait(self.unsynced))]
 
     def _stop(self, parts: Sequence[Part]) -> list[Effect]:
-        stopped = set(parts)
-        calls = {call: compactor for call, (part, compactor) in self.busy.items() if part in stopped}
-        held = {order.call for order in self.held}
-        self.held = [order for order in self.held if order.call not in calls]
-        for call in calls:
-            self._ended(call)
-        return [Tell(compactor, StopBuild(call)) for call, compactor in calls.items() if call not in held]
+        """Stops calls, which is no failure."""
+        calls = {call: compactor for call, (part, compactor) in self.busy.items() if part in parts}
+        self._take_back(calls)
+        return [Tell(compactor, StopBuild(call)) for call, compactor in calls.items() if self._ended(call)]
+
+    def _take_back(self, calls: Collection[int]) -> None:
+        """Of these calls, those that no compactor was told yet: as if they had not been ordered."""
+        for order in [order for order in self.held if order.call in calls]:
+            self.held.remove(order)
+            self._ended(order.call)
+            self.chat.stopped(order.part)
+            if self.builds_left is not None:
+                self.builds_left += 1
+
+    def _views_are_due(self) -> bool:
+        """Turns get a view that is built; in an outage any, since nothing more will be built soon. D13."""
+        return self.chat.settled or self.pause.why is not None
 
     def _views(self) -> list[Effect]:
-        """The turns whose view is built get it; in an outage all do, since nothing more will be built soon. D13."""
-        return self._take(self.waits.turns.keys()) if self.chat.settled or self.pause.why else []
+        return self._take(self.waits.turns) if self._views_are_due() else []
 
-    def _take(self, askers: Iterable[tuple[str, int]]) -> list[Effect]:
+    def _take(self, askers: Iterable[Asker]) -> list[Effect]:
         """In one step: the batch where one is due (D12), then the view as it is."""
         askers = list(askers)
         effects = self._batch(self.chat.take()) if askers else []
@@ -305,6 +325,7 @@ class Planner:
 
     def _outage(self, part: Part, outage: Outage, now: float) -> list[Effect]:
         self.chat.stopped(part)
+        self._take_back(self.busy)
         resume_s = self.pause.outage(outage.why, outage.retry_after_s, now, key=outage.key)
         self.last_error = outage.why
         return [] if resume_s is None else [SetTimer("resume", resume_s, Resume())]
@@ -340,7 +361,6 @@ class Planner:
 
     def _status(self, ticket: int) -> Status:
         chat = self.chat
-        queue = [] if self.pause.why else chat.queue(need=bool(self.waits))
         return Status(
             ticket,
             t=chat.t,
@@ -351,7 +371,7 @@ class Planner:
             running=len(self.busy),
             parked=len(chat.parked),
             waiting=len(self.waits.turns),
-            idle=not (self._is_busy() or queue),
+            idle=not (self._is_busy() or self._startable()),
             paused=self.pause.why,
             last_error=self.last_error,
         )

@@ -36,6 +36,11 @@ class Waits:
     def __bool__(self) -> bool:
         return bool(self.turns)
 
+    def add(self, asker: Asker) -> None:
+        """A turn waits; nothing changes where it does already, or where its view is on its way."""
+        if all(taken.asker != asker for taken in self._taken):
+            self.turns[asker] = None
+
     def failure(self, now_s: float) -> None:
         self._failed_s = now_s
 
@@ -49,7 +54,8 @@ class Waits:
         del self.turns[asker]
         lines = tuple(chat.view.parts())
         unbuilt = tuple(part for part in lines if part.start in chat.view.unbuilt)
-        self._taken.append(_Taken(asker, ViewTaken(asker[1], chat.t, lines, unbuilt, paused), order))
+        view = ViewTaken(asker[1], chat.t, lines, unbuilt, paused if unbuilt else None)
+        self._taken.append(_Taken(asker, view, order))
 
     def hand_out(self, written: int) -> list[Effect]:
         """The views all of whose lines are on disk, up to the order `written`."""

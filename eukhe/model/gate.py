@@ -64,6 +64,10 @@ class Prefix:
         self.writer = None
         return self._write(self.waiters.pop(0), now_s) if self.waiters else Gone()
 
+    def is_late(self, call: Call, now_s: float) -> bool:
+        """Whether a call writes, and has had its time."""
+        return call == self.writer and now_s >= self.written_by_s
+
     def is_warm(self, now_s: float) -> bool:
         return self.warm_until_s is not None and now_s < self.warm_until_s
 

@@ -27,10 +27,10 @@ class Pause:
             self._until_s = None
             return None
         wait_s = self._next_s
-        if retry_after_s is None:
-            self._next_s = min(2 * self._next_s, OUTAGE_PAUSE_MAX_S)
+        if retry_after_s is not None and retry_after_s > 0:  # at once would be again and again
+            wait_s = retry_after_s
         else:
-            wait_s = max(retry_after_s, 0)
+            self._next_s = min(2 * self._next_s, OUTAGE_PAUSE_MAX_S)
         self._until_s = now_s + wait_s
         return wait_s
 

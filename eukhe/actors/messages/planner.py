@@ -49,7 +49,7 @@ class ViewTaken(Msg, frozen=True):
 
 
 class WaitFailed(Msg, frozen=True):
-    """There will be no view: the store is poisoned, and a batch can't be logged."""
+    """There will be no view: the store is poisoned, and a batch can't be logged; or its texts can't be read."""
 
     ticket: int
     why: str
