@@ -50,7 +50,7 @@ from eukhe.actors.wire import encode
 from eukhe.errors import Bug
 from eukhe.limits import FRAME_OVERHEAD_BYTES, PROTOCOL
 from eukhe.model.part import Part
-from tests.door_kit import HELLO, DoorKit, grant, refusal
+from tests.door_kit import HELLO, DoorKit, grant, idle_or_not, refusal
 
 APPEND = Append((Entry("user", "hi"),), "whoever", 7)
 DONE = (Logging(0, 1, 1),)

@@ -1,0 +1,86 @@
+"""Sockets in a test's hand: what they hear, one event after the other, and clients that say what no program would."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+
+from eukhe.actors.ports import Connected, Disconnected, Received, SocketEvent
+from eukhe.limits import FRAME_HEAD_BYTES
+from eukhe.world.address import find
+from eukhe.world.socket import UnixSockets
+
+WAIT_S = 30
+
+
+class Ear:
+    """Sockets that listen, and what they have heard."""
+
+    def __init__(self, sockets: UnixSockets) -> None:
+        self.events: SimpleQueue[SocketEvent] = SimpleQueue()
+        self.sockets = sockets
+        sockets.listen(self.events.put)
+
+    def next(self) -> SocketEvent:
+        return self.events.get(timeout=WAIT_S)
+
+    def connected(self) -> int:
+        event = self.next()
+        assert isinstance(event, Connected)
+        return event.client
+
+    def received(self) -> bytes:
+        event = self.next()
+        assert isinstance(event, Received)
+        return event.data
+
+    def disconnected(self) -> tuple[int, str]:
+        event = self.next()
+        assert isinstance(event, Disconnected), event
+        return event.client, event.why
+
+
+@contextmanager
+def listening(chat: Path) -> Iterator[Ear]:
+    ear = Ear(UnixSockets(chat))
+    try:
+        yield ear
+    finally:
+        ear.sockets.close()
+
+
+def plug(chat: Path) -> socket.socket:
+    """A bare connection, which waits for a limited time."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    path = find(chat)
+    assert path is not None
+    connection.connect(str(path))  # waits while too many wait; with a time-out it would not
+    connection.settimeout(WAIT_S)
+    return connection
+
+
+def read_frame(connection: socket.socket) -> bytes:
+    """The next frame; fewer bytes where the connection ends before."""
+    return read(connection, int.from_bytes(read(connection, FRAME_HEAD_BYTES)))
+
+
+def read(connection: socket.socket, length: int) -> bytes:
+    found = bytearray()
+    while len(found) < length and (part := connection.recv(min(length - len(found), 1 << 20))):
+        found += part
+    return bytes(found)
+
+
+def has_ended(connection: socket.socket) -> bool:
+    """Whether nothing comes any more, by an end or a reset."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def handles() -> set[str]:
+    """This process's open files. Empty where the system does not tell."""
+    folder = Path("/proc/self/fd")
+    return {path.name for path in folder.iterdir()} if folder.exists() else set()
