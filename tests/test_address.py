@@ -10,6 +10,7 @@ import pytest
 
 from eukhe.actors.ports import Connected, Received
 from eukhe.errors import HomeError
+from eukhe.world import address
 from eukhe.world.frames import frame
 from eukhe.world.socket import UnixSockets
 from tests.socket_kit import Ear, handles, has_ended, listening, plug
@@ -120,10 +121,13 @@ def test_a_folder_that_others_could_change_is_not_used(deep: Path, tmp_path: Pat
     assert [] == list((tmp_path / "elsewhere").iterdir())
 
 
-def test_a_temporary_folder_with_a_long_path_is_said_to_be_one(deep: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_folder_that_is_as_deep_is_passed_over(
+    deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(deep))
-    with pytest.raises(HomeError, match="set TMPDIR to a folder with a shorter path"):
-        UnixSockets(deep)
+    monkeypatch.setattr(address, "_SHORT", str(tmp_path))
+    with listening(deep), plug(deep):
+        assert tmp_path == (deep / "socket").readlink().parent.parent
 
 
 def test_an_address_that_cant_be_opened_is_the_homes_trouble(tmp_path: Path) -> None:

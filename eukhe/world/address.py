@@ -24,6 +24,7 @@ from eukhe.limits import (
 )
 
 _NAME = "socket"
+_SHORT = "/tmp"
 _NEW = ".new"  # the holder of the lock alone makes one
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _PEER = struct.Struct("3i")  # pid, uid, gid
@@ -97,15 +98,15 @@ def _fits(path: Path) -> bool:
 
 def _elsewhere(chat: Path) -> Path:
     """The socket's path in the user's folder below the temporary one, which is made where it is missing."""
-    folder = Path(gettempdir()).absolute() / f"eukhe-{os.geteuid()}"
+    name = blake2b(os.fsencode(chat.absolute()), digest_size=SOCKET_DIGEST_BYTES).hexdigest()
+    folders = [Path(temporary).absolute() / f"eukhe-{os.geteuid()}" for temporary in (gettempdir(), _SHORT)]
+    # A temporary folder of somebody's own may be as deep as the chat.
+    folder = next((folder for folder in folders if _fits(folder / name)), folders[-1])
     try:
         _make_private(folder)
     except OSError as error:
-        raise HomeError(f"{folder}: {error.strerror}; set TMPDIR to a folder where you may write") from error
-    path = folder / blake2b(os.fsencode(chat.absolute()), digest_size=SOCKET_DIGEST_BYTES).hexdigest()
-    if not _fits(path):
-        raise HomeError(f"{path}: too long for a socket; set TMPDIR to a folder with a shorter path")
-    return path
+        raise HomeError(f"{folder}: {error.strerror}; the chat's path is too long for a socket in it") from error
+    return folder / name
 
 
 def _make_private(folder: Path) -> None:

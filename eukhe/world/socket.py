@@ -53,6 +53,8 @@ class UnixSockets:
 
     def close(self) -> None:
         """May be called twice."""
+        if self._is_closing:
+            return
         self._is_closing = True
         if self._thread is not None:
             self._bell.ring()
