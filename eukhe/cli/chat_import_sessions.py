@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import click
 
+from eukhe.cli.asking import Owner
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.importing import Counts, Importer
 from eukhe.cli.output import counted, emit, emit_json, path_text, say
-from eukhe.cli.owner import Owner, own
 from eukhe.cli.progress import progress
+from eukhe.cli.service import owner_of
 from eukhe.limits import SKIPPED_SHOWN
 from eukhe.world.transcripts import Plan, Said, Unreadable, plan, read
 
@@ -48,7 +49,7 @@ class PathNotEmpty(click.Path):
         return super().convert(value, param, ctx)
 
 
-@click.command(cls=Command, json_keys=JSON_KEYS)
+@click.command(cls=Command, json_keys=JSON_KEYS, needs_owner=True)
 @click.argument("paths", nargs=-1, required=True, type=PathNotEmpty())
 @click.pass_obj
 def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
@@ -57,12 +58,12 @@ def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
     Each message comes in once, however often its file is imported; a file that has grown adds what is new. The files
     are only read. With an offline line writer the memory is built on the way.
     """
-    settings = settings_of(given)
+    settings_of(given)  # what is wrong in them is said before anything is read
     with _planned(paths) as planned:
         if not planned.files:  # nothing is made for nothing
             imported = Imported(0, Counts(), _skipped(planned))
         else:
-            with own(given.home, settings) as owner:
+            with owner_of(given) as owner:
                 imported = import_sessions(owner, planned)
     if as_json:
         emit_json(_json(imported))

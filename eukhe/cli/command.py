@@ -24,6 +24,7 @@ from eukhe.cli.output import results
 from eukhe.errors import IndexFailed
 
 HOME_VARIABLE = "EUKHE_HOME"
+SERVICE_VARIABLE = "EUKHE_NO_SERVICE"
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Given:
 
     home_given: str | None = None
     flags: dict[str, str] = field(default_factory=dict)
+    no_service: bool = False  # no process is left behind
     index_is_bad: bool = False  # and can't be made anew: whoever reads does without it
 
     @property
@@ -58,11 +60,35 @@ def home_option() -> click.Option:
     )
 
 
-class Command(click.Command):
-    """A command. `json_keys`: what `--json` prints, key by key; without any there is no `--json`."""
+def service_option() -> click.Option:
+    """`--no-service`, of every command that needs the chat's owner."""
 
-    def __init__(self, *args: Any, json_keys: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+    def take(context: click.Context, _option: click.Parameter, value: bool) -> None:
+        context.ensure_object(Given).no_service = value
+
+    return click.Option(
+        ["--no-service"],
+        is_flag=True,
+        envvar=SERVICE_VARIABLE,
+        expose_value=False,
+        callback=take,
+        help="Where no process owns the chat, own it here for this command, and leave none in the background.  "
+        f"[env var: {SERVICE_VARIABLE}]",
+    )
+
+
+class Command(click.Command):
+    """A command. `json_keys`: what `--json` prints, key by key; without any there is no `--json`.
+
+    `needs_owner`: it changes the chat, so a process must own it.
+    """
+
+    def __init__(
+        self, *args: Any, json_keys: Mapping[str, str] | None = None, needs_owner: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        if needs_owner:
+            self.params.append(service_option())
         self.json_keys = dict(json_keys or {})
         if self.json_keys:
             self.params.append(click.Option(["--json", "as_json"], is_flag=True, help="Print JSON; see docs/cli.md."))

@@ -22,6 +22,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "chat verify": ("eukhe.cli.chat_verify", "Prove from the files that the memory is whole."),
     "chat export": ("eukhe.cli.chat_export", "Every message, for another home or for reading."),
     "memory build": ("eukhe.cli.memory_build", "Build every line that can be built now."),
+    "serve": ("eukhe.cli.serve", "Own the chat in the foreground, for every eukhe of yours."),
+    "stop": ("eukhe.cli.stop", "Stop the process that owns the chat."),
     "config list": ("eukhe.cli.config_list", "Every setting, its value and its source."),
     "config get": ("eukhe.cli.config_get", "One setting's value."),
     "config set": ("eukhe.cli.config_set", "Change one setting, or take it back with --unset."),

@@ -12,14 +12,14 @@ from eukhe.cli.chat_import_sessions import import_sessions, tell_import
 from eukhe.cli.command import Command, Given
 from eukhe.cli.memory_build import build, tell_build
 from eukhe.cli.output import emit, fit_width, say
-from eukhe.cli.owner import own
 from eukhe.cli.reading import Memory, reading
 from eukhe.cli.seek import Seeker
+from eukhe.cli.service import owner_of
 from eukhe.demo import Question, questions, sessions
 from eukhe.limits import DEMO_ZOOMS_MAX
 from eukhe.model.part import Part
 from eukhe.model.render import line
-from eukhe.world.config import load, store
+from eukhe.world.config import store
 from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT
 from eukhe.world.transcripts import plan
 
@@ -33,11 +33,11 @@ def command(keep: bool) -> None:
     """
     with _home(keep) as home:
         store(home, "memory.model", MEMORY_MODEL_DEFAULT)
-        settings = load(home, {}, {})
-        with plan(sorted(sessions().glob("*.jsonl"))) as planned, own(home, settings) as owner:
+        given = Given(str(home), no_service=True)
+        with plan(sorted(sessions().glob("*.jsonl"))) as planned, owner_of(given) as owner:
             tell_import(import_sessions(owner, planned))
             tell_build(build(owner), MEMORY_MODEL_DEFAULT)
-        with reading(Given(str(home))) as memory:
+        with reading(given) as memory:
             _view(memory)
             _zoom(memory, memory.chat.view.parts()[0])
             for asked in questions():

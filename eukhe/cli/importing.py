@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from eukhe.actors.messages import Entry
-from eukhe.cli.owner import Owner
+from eukhe.cli.asking import Owner
 from eukhe.limits import IMPORT_INDEX_MESSAGES, INDEX_DIGEST_BYTES, REPEAT_CHARS_MIN
 from eukhe.model.text import clean, pieces
 from eukhe.world.transcripts import Said

@@ -5,12 +5,13 @@ from typing import Any
 import click
 
 from eukhe.actors.messages import Status
+from eukhe.cli.asking import Owner
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import counted, emit, emit_json
-from eukhe.cli.owner import Owner, own
 from eukhe.cli.progress import progress
 from eukhe.cli.reading import find
+from eukhe.cli.service import owner_of
 
 JSON_KEYS = {
     "built": "how many lines were built",
@@ -20,14 +21,14 @@ JSON_KEYS = {
 }
 
 
-@click.command(cls=Command, json_keys=JSON_KEYS)
+@click.command(cls=Command, json_keys=JSON_KEYS, needs_owner=True)
 @click.option("--limit-calls", type=click.IntRange(min=0), metavar="N", help="Order at most N lines of the model.")
 @click.pass_obj
 def command(given: Given, limit_calls: int | None, as_json: bool) -> None:
     """Build every line that can be built now, then merge the view where that is due."""
     find(given)  # else a mistyped home would get a chat
     settings = settings_of(given)
-    with own(given.home, settings, builds=limit_calls) as owner:
+    with owner_of(given, builds=limit_calls) as owner:
         done = build(owner)
     if as_json:
         emit_json(done)
@@ -58,7 +59,7 @@ def build(owner: Owner) -> dict[str, Any]:
         after = owner.status()
         moved(after)
     return {
-        "built": after.nodes - owner.nodes_at_start,
+        "built": after.nodes - owner.nodes_before,
         "calls": settled.calls,
         "unsummarized": settled.left,
         "viewBytes": after.view_bytes,

@@ -5,109 +5,65 @@ and stop in reverse; what was acknowledged is on disk whatever happens in betwee
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from eukhe.actors.archive import Archive
-from eukhe.actors.host import EDGE
 from eukhe.actors.makers import owner_makers
-from eukhe.actors.messages import (
-    Append,
-    AppendDone,
-    AppendFailed,
-    AskStatus,
-    Entry,
-    Logging,
-    Settle,
-    Settled,
-    SettleFailed,
-    Status,
-    Sync,
-    Synced,
-)
-from eukhe.actors.opening import Opened, open_chat
-from eukhe.actors.threads import Threads
+from eukhe.actors.messages import Leaving, Msg
+from eukhe.actors.opening import open_chat
+from eukhe.actors.threads import Edge, Threads
 from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, tell_problems
 from eukhe.errors import Bug, ExpectedError
-from eukhe.limits import FILE_MODE, STATUS_EVERY_S
+from eukhe.limits import FILE_MODE
 from eukhe.world.clock import RealClock
 from eukhe.world.config import Settings, store
 from eukhe.world.disk import RealDisk
 from eukhe.world.home import make_home
 from eukhe.world.index import SqliteIndex
 from eukhe.world.lock import ChatLock
+from eukhe.world.socket import UnixSockets
 from eukhe.world.workers import OfflineWorkers
 
 OWNER_LOG = "owner.log"
 
 
-class AppendRefused(ExpectedError):
-    """The store took nothing of an order, or has failed."""
+class AskedToEnd(ExpectedError):
+    """The chat is owned by this command, and another eukhe wants it to end."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"{why}; what was logged before that stays: mend it and run the command again")
+        super().__init__(f"another eukhe asked this one to end ({why}); what was logged stays, run the command again")
 
 
-class Owner:
-    """What a command may ask of the actors. `opened`: how the chat was found; `archive`, `index`: what is committed."""
+class Here:
+    """The way to an owner in this process, as `asking.Line` has it."""
 
-    def __init__(self, system: Threads, opened: Opened, index: SqliteIndex, archive: Archive, nodes: int) -> None:
-        self.edge = system.edge
-        self.opened = opened
-        self.archive = archive
-        self.index = index
-        self.nodes_at_start = nodes
+    def __init__(self, edge: Edge) -> None:
+        self.edge = edge
+        self.pid = os.getpid()
 
-    def append(self, entry: Entry) -> Logging:
-        """Logs a text; returns when it is on disk. AppendRefused where it will not be."""
-        match self.edge.ask("store", lambda reply_to, ticket: Append((entry,), reply_to, ticket)):
-            case AppendDone(_, (logging,)):
-                return logging
-            case AppendFailed(_, why):
-                raise AppendRefused(why)
-        raise Bug("an append was answered by something else")
+    def tell(self, to: str, message: Msg) -> None:
+        self.edge.tell(to, message)
 
-    def commit_index(self) -> None:
-        """Waits until `archive` and `index` know all that is settled."""
-        assert isinstance(self.edge.ask("index", Sync), Synced)
+    def hear(self, wait_s: float | None) -> Msg:
+        """As a line's. AskedToEnd. `wait_s`: None for as long as it takes."""
+        heard = self.edge.hear(wait_s)
+        if isinstance(heard, Leaving):
+            raise AskedToEnd(heard.why)
+        return heard
 
-    def status(self) -> Status:
-        status = self.edge.ask("planner", AskStatus)
-        assert isinstance(status, Status)
-        return status
-
-    def settle(self, t: int = 0, moved: Callable[[Status], None] | None = None, *, take: bool = False) -> Settled:
-        """Waits until the first `t` messages are in the memory and all that can be built is built.
-
-        `moved` hears now and then how far it is. `take`: then the batch, where one is due (D12). AppendRefused where
-        the store has failed.
-        """
-        ticket = self.edge.ticket()
-        self.edge.tell("planner", Settle(EDGE, ticket, t, take))
-        while True:
-            try:
-                answer = self.edge.answer(ticket, STATUS_EVERY_S)
-                break
-            except TimeoutError:
-                if moved is not None:
-                    moved(self.status())
-        match answer:
-            case Settled():
-                return answer
-            case SettleFailed(_, why):
-                raise AppendRefused(why)
-        raise Bug("settling was answered by something else")
+    def close(self) -> None:
+        """The owner is closed where it was made."""
 
 
 @contextmanager
-def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterator[Owner]:
-    """The chat of a home, owned while the block runs; made where there is none yet.
+def own(home: Path, settings: Settings, *, builds: int | None = None, leaves: bool = False) -> Iterator[Here]:
+    """The chat of a home, owned while the block runs; made where there is none yet. Other processes are let in.
 
-    `builds`: how many lines may be ordered of the model, None for no limit. HomeError, ChatLockedError,
-    LogDamagedError, StoreError.
+    `builds`: how many lines may be ordered of the model, None for no limit. `leaves`: AskedToEnd is heard also when
+    nobody came for a while. HomeError, ChatLockedError, LogDamagedError, StoreError.
     """
     chat = make_home(home)
     with ExitStack() as stack:
@@ -121,20 +77,28 @@ def own(home: Path, settings: Settings, *, builds: int | None = None) -> Iterato
         if opened.damage is not None:
             raise opened.damage
         tell_problems(opened)
-        nodes = opened.chat.built_nodes.count
         stores_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
-        commands_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         model = _model(home, settings)
+        workers = OfflineWorkers()
+        sockets = stack.enter_context(closing(UnixSockets(chat)))
         clock = RealClock()
-        makers = owner_makers(opened, disk, clock, index, stores_index, model, builds=builds)
-        system = Threads(makers, disk, clock, OfflineWorkers())
+        makers = owner_makers(
+            opened,
+            disk,
+            clock,
+            index,
+            stores_index,
+            model,
+            builds=builds,
+            door=True,
+            leaves_when_idle=leaves,
+            pid=os.getpid(),
+        )
+        system = Threads(makers, disk, clock, workers, sockets)
         try:
             try:
                 system.begin()
-                owner = Owner(system, opened, commands_index, Archive(disk, commands_index), nodes)
-                yield owner
-                if error := owner.status().last_error:
-                    say(error)
+                yield Here(system.edge)
             finally:
                 system.end()
         except Bug as bug:

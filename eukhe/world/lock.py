@@ -18,6 +18,7 @@ from eukhe.world.disk import RealDisk
 
 _LOCK = "lock"
 _PID = "lock.pid"
+_STARTING = "lock.starting"
 
 
 class ChatLock:
@@ -62,6 +63,11 @@ def _note_pid(chat: Path) -> None:
         # On a full disk. The lock is what counts; that it is nobody's by name is better than another's.
         with suppress(OSError):
             (chat / _PID).unlink(missing_ok=True)
+
+
+def starting(chat: Path) -> UnixFileLock:
+    """Held by whoever starts an owner in the background: of many who find none, one starts it and the others wait."""
+    return UnixFileLock(chat / _STARTING, mode=FILE_MODE, thread_local=False)
 
 
 def owner_pid(chat: Path) -> int | None:

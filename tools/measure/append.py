@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from eukhe.actors.archive import Archive
-from eukhe.actors.behaviour import Effect, Tell
-from eukhe.actors.host import EDGE
+from eukhe.actors.behaviour import EDGE, Effect, Tell
 from eukhe.actors.messages import (
     Append,
     AppendDone,
@@ -32,6 +31,7 @@ from eukhe.actors.messages import (
     Msg,
     Ping,
     Pong,
+    Settle,
     Sync,
     Synced,
     Written,
@@ -165,13 +165,13 @@ def _store(folder: Path, texts: Sequence[str], rounds: int) -> Best:
 
 def _owner(folder: Path, texts: Sequence[str]) -> float:
     """Seconds a message, many in flight, until all are indexed and all lines built."""
-    with own(folder, load(folder, {}, {})) as owner:
-        asker = Asker(owner.edge)
+    with own(folder, load(folder, {}, {})) as here:
+        asker = Asker(here.edge)
 
         def all_of_it() -> None:
             asker.many(texts)
-            owner.settle(len(texts), take=True)
-            owner.commit_index()
+            here.edge.ask("planner", lambda reply_to, ticket: Settle(reply_to, ticket, len(texts), take=True))
+            here.edge.ask("index", Sync)
 
         return seconds(all_of_it) / len(texts)
 

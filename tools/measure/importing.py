@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from eukhe.cli.chat_import_sessions import import_sessions
+from eukhe.cli.command import Given
 from eukhe.cli.memory_build import build
-from eukhe.cli.owner import own
+from eukhe.cli.service import owner_of
 from eukhe.demo import sessions
-from eukhe.world.config import load
 from eukhe.world.transcripts import Said, plan, read
 from measure.figures import Figure, Sizes, seconds
 from measure.made_sessions import copies
@@ -42,7 +42,7 @@ class Import:
 
     def __init__(self, sessions: Path, home: Path) -> None:
         self.sessions = sessions
-        self.home = home
+        self.given = Given(str(home), no_service=True)
         self.bytes = sum(file.stat().st_size for file in sessions.rglob("*.jsonl"))
         self.messages = 0
 
@@ -52,6 +52,6 @@ class Import:
 
     def whole(self) -> None:
         """With the lines that builtin/extract writes."""
-        with plan([self.sessions]) as planned, own(self.home, load(self.home, {}, {})) as owner:
+        with plan([self.sessions]) as planned, owner_of(self.given) as owner:
             assert import_sessions(owner, planned).counts.logged
             assert not build(owner)["unsummarized"]

@@ -1,0 +1,137 @@
+"""The way to a chat's owner: whoever owns it, else a process in the background, else this one.
+
+The lock says who owns the chat, the socket is only the address. Of several who find the owner gone one becomes the
+next: they start one in the background, or with `--no-service` become it, and the lock decides.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+
+from eukhe.actors.archive import Archive
+from eukhe.actors.messages import AskStatus, Status
+from eukhe.cli.asking import Asker, Line, Owner, silent
+from eukhe.cli.command import Given
+from eukhe.cli.config_list import settings_of
+from eukhe.cli.output import say
+from eukhe.cli.owner import own
+from eukhe.cli.reading import INDEX_FILE
+from eukhe.errors import ChatLockedError, ExpectedError, OwnerGone, OwnerSilent
+from eukhe.limits import EDGE_WAIT_S, OWNER_LOOK_S, OWNER_SILENT_S
+from eukhe.world.disk import RealDisk
+from eukhe.world.environment import without_keys
+from eukhe.world.home import make_home
+from eukhe.world.index import SqliteIndex
+from eukhe.world.link import Link
+from eukhe.world.lock import owner_pid, starting
+
+READY = b"ready"
+
+
+@contextmanager
+def owner_of(given: Given, *, builds: int | None = None) -> Iterator[Owner]:
+    """The owner of the home's chat, which is made where there is none. Whatever keeps the chat from being owned.
+
+    `builds`: how many lines may be ordered of the model where the chat is owned here for this command alone, as it is
+    with a limit.
+    """
+    chat = make_home(given.home)
+    with ExitStack() as stack:
+        way = _Way(given, chat, stack, builds)
+        asker = stack.enter_context(closing(Asker(way.find(), way.find)))
+        status = asker.ask("planner", AskStatus)
+        assert isinstance(status, Status)
+        disk = stack.enter_context(closing(RealDisk(chat)))
+        index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
+        owner = Owner(asker, index, Archive(disk, index), status.nodes if way.was_there else status.nodes_before)
+        yield owner
+        if error := owner.status().last_error:
+            say(error)
+
+
+class _Way:
+    """Finds the owner, again and again. `was_there`: it was before this command came."""
+
+    def __init__(self, given: Given, chat: Path, stack: ExitStack, builds: int | None) -> None:
+        self._given = given
+        self._chat = chat
+        self._stack = stack
+        self._builds = builds
+        self.was_there = True
+
+    def find(self) -> Line:
+        """ChatLockedError where another holds the lock and has no address; OwnerSilent where it does not answer."""
+        said = False
+        until_s = time.monotonic() + EDGE_WAIT_S
+        while True:
+            with suppress(OwnerGone):
+                return connect(self._chat)
+            self.was_there = False
+            try:
+                with suppress(OwnerGone):  # begun, and ended at once by somebody
+                    return self._begin()
+            except ChatLockedError as locked:
+                # Another one was quicker, and is about to open its address; or it owns the chat for itself.
+                if not said:
+                    say(f"{locked}: waiting")
+                    said = True
+                if time.monotonic() > until_s:
+                    raise
+            time.sleep(OWNER_LOOK_S)
+
+    def _begin(self) -> Line:
+        if self._given.no_service or self._builds is not None:
+            settings = settings_of(self._given)
+            return self._stack.enter_context(own(self._given.home, settings, builds=self._builds))
+        with starting(self._chat):
+            try:
+                return connect(self._chat)  # which another has started meanwhile
+            except OwnerGone:
+                start_in_background(self._given.home)
+        return connect(self._chat)
+
+
+def connect(chat: Path) -> Link:
+    """The way to the owner that there is. OwnerGone; OwnerSilent where one does not answer, however long that is."""
+    said = False
+    until_s = time.monotonic() + EDGE_WAIT_S
+    while True:
+        try:
+            return Link.connect(chat, OWNER_SILENT_S)
+        except TimeoutError:
+            pid = owner_pid(chat) or 0
+            if time.monotonic() > until_s:
+                raise OwnerSilent(silent(pid, "nothing was done")) from None
+            if not said:
+                say(silent(pid, "waiting"))
+                said = True
+
+
+def start_in_background(home: Path) -> None:
+    """Starts an owner that outlives this command, and returns when it can be connected to.
+
+    Until then it talks on this command's stderr. ChatLockedError where another owns the chat, and whatever else keeps
+    it from starting, as an ExpectedError that says so.
+    """
+    child = subprocess.Popen(
+        [sys.executable, "-m", "eukhe", "--home", str(home), "serve", "--background"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        env=without_keys(os.environ),
+        cwd="/",
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    with child.stdout:
+        told = child.stdout.read()
+    if told.startswith(READY):
+        Thread(target=child.wait, name="owner", daemon=True).start()  # should it end before this command does
+        return
+    child.wait()
+    kind, _, why = told.decode(errors="replace").partition(" ")
+    raise ChatLockedError(why) if kind == ChatLockedError.__name__ else ExpectedError(why or "the owner did not start")
