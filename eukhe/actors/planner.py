@@ -86,6 +86,7 @@ class Planner:
         self.pause = Pause()
         self.ordered = self.written = 0  # orders to write tree lines: told, and on disk
         self.call = 0
+        self.unchanged_call = 0  # the last one before a key or a setting changed
         self.model_calls = 0
         self.view_is_saved = False  # as it is now
         self.view_is_due = False  # its timer runs
@@ -107,6 +108,8 @@ class Planner:
             case Tick():
                 return self._tick(now)
             case Resume(changed):
+                if changed:
+                    self.unchanged_call = self.call
                 self.pause.resume(now, changed=changed)
                 return self._work(now)
             case Wait(reply_to, ticket):
@@ -253,7 +256,7 @@ class Planner:
         if not self._ended(failed.call):
             return []
         if failed.outage is not None:
-            return self._outage(part, failed.outage, now)
+            return self._outage(failed, failed.outage, now)
         self.last_error = f"{part.name}: {failed.why}"
         self.waits.failure(now)
         if not self.chat.failed(part, size(failed.fallback)):
@@ -323,8 +326,10 @@ class Planner:
             self.waits.take(asker, self.chat, self.pause.why, self.ordered)
         return [*effects, *self.waits.hand_out(self.written)]
 
-    def _outage(self, part: Part, outage: Outage, now: float) -> list[Effect]:
-        self.chat.stopped(part)
+    def _outage(self, failed: BuildFailed, outage: Outage, now: float) -> list[Effect]:
+        self.chat.stopped(failed.part)
+        if outage.key and failed.call <= self.unchanged_call:
+            return []  # it was made with the key of before: what that is refused says nothing of the new one
         self._take_back(self.busy)
         resume_s = self.pause.outage(outage.why, outage.retry_after_s, now, key=outage.key)
         self.last_error = outage.why
