@@ -9,9 +9,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.actor_kit import both_runtimes
 from tests.chat_kit import filled, home
 
-__all__ = ["filled", "home"]  # fixtures for all
+__all__ = ["both_runtimes", "filled", "home"]  # fixtures for all
 
 FULL = os.environ.get("EUKHE_TESTS") == "full"
 
