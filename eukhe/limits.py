@@ -206,4 +206,22 @@ SIM_DAY_S: Final = 86_400
 SIM_LINE_BYTES_MIN: Final = 40
 SIM_LONG_REPLY_BYTES: Final = 1_300
 SIM_OUTAGE_S: Final = 1_200  # an outage's length, at most
-SIM_WINDOW_BYTES: Final = 6_000  # that a client may be ahead, or behind
+SIM_COME_AGAIN_S: Final = 1.0  # after which a client that found no owner looks again, at most
+SIM_AT_ONCE_MAX: Final = 4  # orders of a client
+SIM_DEAF_S: Final = 600.0  # for which a client does not read
+SIM_TURN_S: Final = 300.0  # that a turn's call takes at most
+SIM_MESSAGES_MAX: Final = 60  # that clients choose to log, about
+SIM_CLIENTS_MAX: Final = 4
+SIM_STOPPED_S: Final = 900.0  # for which an owner is stopped, at most
+SIM_CALM_STEPS_MAX: Final = 60_000  # of the phase without faults
+SIM_ANSWER_S: Final = {  # within which an order is answered where nothing goes wrong
+    "Append": 60.0,
+    "Wait": 80.0,
+    "Settle": 300_000.0,  # every call one after the other
+    "AskStatus": 60.0,
+    "ReadView": 60.0,
+    "EnterPrefix": 700.0,
+    "StopOwner": 60.0,
+}
+SIM_WINDOW_BYTES: Final = 6_000  # that a client may be ahead
+SIM_BEHIND_BYTES: Final = 3_000  # that one may be behind

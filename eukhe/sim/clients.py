@@ -44,6 +44,7 @@ from eukhe.limits import (
     PIECE_CHARS_MAX,
     PLACEHOLDER,
     PROTOCOL,
+    RETRY_TICK_S,
     SETTLE_TIMEOUT_MS,
     SIM_ANSWER_S,
     SIM_AT_ONCE_MAX,
@@ -170,7 +171,8 @@ class Client:
             self._send_oddly()
             return
         if faults.strikes("deaf-client"):
-            self._be_deaf()
+            assert self.connection is not None
+            machine.network.deafen(self.connection, SIM_DEAF_S)
         if faults.strikes("owner-ends"):
             self._order(StopOwner(self.name, self.outbox.ticket()))
         if self.acknowledged and faults.strikes("sent-twice"):
@@ -214,7 +216,8 @@ class Client:
     def _think(self) -> None:
         self.idle = False
         if self.greeted and not self.gone and self.connection is not None:
-            self.later(self.think_s * self.random.random(), self._act)
+            least_s = RETRY_TICK_S if self.machine.finishing else 0  # an outage that lasts is not asked about for ever
+            self.later(least_s + self.think_s * self.random.random(), self._act)
 
     def _entries(self) -> list[Entry]:
         if self.again:
@@ -242,13 +245,6 @@ class Client:
         assert self.connection is not None
         self.machine.network.send(self.connection, dice.randbytes(dice.randrange(40)))  # number: bytes of garbage
 
-    def _be_deaf(self) -> None:
-        connection = self.connection
-        assert connection is not None
-        connection.deaf = True
-        timer = (self.name, "deaf", connection.number)
-        self.machine.scheduler.set_timer(timer, SIM_DEAF_S, lambda: self.machine.network.read(connection))
-
     # --- orders and answers ---
 
     def _order(self, order: Msg) -> None:
@@ -273,8 +269,7 @@ class Client:
                     self._send(order)
                 self._think()
             case Refused(_, leaving):
-                if self.newer and leaving:
-                    self.machine.faults.meet("newer-client")
+                self.machine.faults.meet("newer-client" if leaving else "odd-frame")
             case _:
                 self._answered(message)
 
@@ -295,6 +290,8 @@ class Client:
                 for entry, logging in zip(order.entries, loggings, strict=True):
                     if not logging.new:
                         self.machine.faults.meet("sent-twice")
+                    if len(entry.text) > PIECE_CHARS_MAX:
+                        self.machine.faults.meet("long-message")
                     self.machine.watch.acknowledge(entry, logging)
                     self.acknowledged.append(entry)
                     self.total = max(self.total, logging.first + logging.count)
@@ -306,16 +303,18 @@ class Client:
                 self._stop_owner()
             case SettleFailed():
                 self._stop_owner()
-            case Settled(_, _, left):
-                self.settled = not left or not self.machine.finishing
+            case Settled():
+                self._order(AskStatus(self.name, self.outbox.ticket()))
+            case Status():
+                self.settled = answer.idle and not answer.paused
             case ViewTaken():
                 self._view(answer)
             case ViewTexts():
                 self._texts(answer)
             case PrefixOpen():
                 self._sent()
-            case Status() | Stopping():
-                pass
+            case Stopping():
+                self.machine.faults.meet("owner-ends")
             case _:
                 raise CheckFailed("answer-once", f"an answer to {order}", answer)
 
@@ -400,5 +399,6 @@ class Client:
         return None
 
     def ask_again_from(self, now_s: float) -> None:
-        """All limits begin anew."""
+        """All limits begin anew, and what was built before counts no more."""
+        self.settled = False
         self.orders = {ticket: (order, now_s) for ticket, (order, _) in self.orders.items()}

@@ -68,6 +68,7 @@ class Owner:
         self.disk = OwnerDisk(machine, process)
         self.system: SimSystem | None = None
         self.up = False  # all its actors are
+        self.key_changed = False
         self.sockets: SimSockets | None = None
         self.workers: SimWorkers | None = None
         self.doing: Callable[[], None] | None = self._lock
@@ -128,6 +129,8 @@ class Owner:
         if to == EDGE:
             if isinstance(message, Begun):
                 self.up = True
+                if self.key_changed:
+                    self.tell_key()
             elif isinstance(message, Leaving):
                 self.doing = self._end
             elif isinstance(message, Ended):
@@ -137,6 +140,13 @@ class Owner:
     def _end(self) -> None:
         assert self.system is not None
         self.system.tell(SUPERVISOR, End(EDGE, 1))
+
+    def tell_key(self) -> None:
+        """There is another key, which is told once all actors are up."""
+        self.key_changed = True
+        if self.up:
+            assert self.system is not None
+            self.system.tell("planner", Resume(changed=True))
 
     def _leave(self) -> None:
         self.machine.leaves(self)
@@ -268,8 +278,8 @@ class Machine:
         """The user gives a key that is right."""
         if self.provider.key_is_bad:
             self.provider.key_is_bad = False
-            if self.owner is not None and self.owner.up:
-                self.owner.system.tell("planner", Resume(changed=True))
+            if self.owner is not None:
+                self.owner.tell_key()
 
     def calm(self) -> None:
         """No fault is injected any more, and those that last end."""

@@ -224,7 +224,7 @@ class GateShadow:
 
     def _read(self, call: Asker, now: float) -> None:
         prefix = self._at[call]
-        if self._writers.get(prefix, (call,))[0] == call:
+        if not self._is_written(prefix, now) or self._writers[prefix][0] == call:
             self._writers.pop(prefix, None)
             self._warm_until_s[prefix] = now + PREFIX_WARM_S
 

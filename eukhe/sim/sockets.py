@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from eukhe.actors.ports import Connected, Disconnected, Received, SocketEvent
-from eukhe.limits import FRAME_OVERHEAD_BYTES, SIM_WINDOW_BYTES
+from eukhe.limits import FRAME_OVERHEAD_BYTES, SIM_BEHIND_BYTES, SIM_WINDOW_BYTES
 from eukhe.sim.faults import Faults
 from eukhe.sim.scheduler import Scheduler
 
@@ -61,7 +61,7 @@ class Network:
         self.connections: dict[int, Connection] = {}
         self.numbers = 0
         self._ways: dict[tuple[int, str], Connection] = {}  # those with a frame that can be handed over
-        self._held: dict[int, Connection] = {}  # those with a late frame
+        self._held: dict[int, Connection] = {}  # those with a late frame, or whose client is deaf
         scheduler.add(self)
 
     # --- the client's end ---
@@ -80,6 +80,7 @@ class Network:
         if connection.open:
             self._put(connection, "sent", data)
             if self.faults.strikes("cut"):
+                self.faults.meet("cut")
                 self.cut(connection)
 
     def leave(self, connection: Connection) -> None:
@@ -91,23 +92,32 @@ class Network:
 
     def cut(self, connection: Connection) -> None:
         """It breaks: what is under way is lost."""
+        connection.sent.clear()
+        connection.received.clear()
         for way in ("sent", "received"):
             self._ways.pop((connection.number, way), None)
         self._gone(connection, "the connection broke")
         connection.peer.cut()
 
-    def read(self, connection: Connection) -> None:
-        """A deaf client reads again."""
+    def deafen(self, connection: Connection, for_s: float) -> None:
+        """The client does not read for a while."""
+        connection.deaf = True
+        self._held[connection.number] = connection
+        self._offer(connection, "received")
+        self.scheduler.set_timer((self.name, "deaf", connection.number), for_s, lambda: self._read(connection))
+
+    def _read(self, connection: Connection) -> None:
         connection.deaf = False
         self._offer(connection, "received")
 
     def release(self) -> None:
         """No frame is late any more."""
-        for connection in {**self._held, **self.connections}.values():
+        for connection in self._held.values():
             connection.held = 0
             connection.deaf = False
             for way in ("sent", "received"):
                 self._offer(connection, way)
+        self._held.clear()
 
     # --- both ---
 
@@ -135,7 +145,7 @@ class Network:
 
     def _arrives(self, connection: Connection) -> None:
         connection.held = max(0, connection.held - 1)
-        if not connection.held:
+        if not (connection.held or connection.deaf):
             self._held.pop(connection.number, None)
         self.faults.meet("late-frame")
         for way in ("sent", "received"):
@@ -224,7 +234,7 @@ class SimSockets:
             return
         connection.behind_bytes += len(data) + FRAME_OVERHEAD_BYTES
         self.network.put(connection, data)
-        if connection.deaf and connection.behind_bytes > SIM_WINDOW_BYTES:
+        if connection.deaf and connection.behind_bytes > SIM_BEHIND_BYTES:
             self.network.faults.meet("deaf-client")
             self.network.cut(connection)
 

@@ -118,6 +118,7 @@ class Watch:
 
     def _poisoned(self, to: str, message: Poisoned) -> None:
         self.poisoned = True
+        self.faults.meet("disk-error")
 
     def _build_ended(self, to: str, message: BuildDone | BuildFailed) -> None:
         self.provider.noticed(message.part)
@@ -141,7 +142,8 @@ class Watch:
         """A line that is not the model's own: cut from the sources, or from some reply."""
         if text in (cut("\n".join(sources)), from_input(sources)):
             return True
-        return any(text == cut(reply) or text in reply for reply in self.provider.replied.get(part, ()))
+        replies = [clean(reply).strip() for reply in self.provider.replied.get(part, ())]
+        return any(text == cut(reply) or text in reply for reply in replies)
 
     def sources(self, part: Part) -> tuple[str, ...]:
         """What a node is made of, as the disk has it."""
@@ -212,8 +214,7 @@ class Watch:
         if problems:
             raise CheckFailed("files", [], problems)
         whole = open_chat(disk, SimIndex(IndexFile()), self.limits, owner=False)
-        again = open_chat(disk, SimIndex(index), self.limits, owner=False)
-        self.started(disk, again, whole)
+        self.started(disk, open_chat(disk, SimIndex(index), self.limits, owner=True), whole)
         self.before_start(disk)
         self.tree(whole.chat)
 
