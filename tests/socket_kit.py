@@ -1,4 +1,4 @@
-"""Sockets in a test's hand: what they hear, one event after the other, and clients that say what no program would."""
+"""Sockets in a test's hand and what they hear, one event after the other; clients, also those that are no program's."""
 
 import socket
 from collections.abc import Iterator
@@ -6,9 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
+import orjson
+
+from eukhe.actors.messages import Append, AppendDone, AskStatus, Entry, Hello, Status, Welcome
 from eukhe.actors.ports import Connected, Disconnected, Received, SocketEvent
-from eukhe.limits import FRAME_HEAD_BYTES
+from eukhe.actors.wire import decode, encode
+from eukhe.limits import FRAME_HEAD_BYTES, PROTOCOL
 from eukhe.world.address import find
+from eukhe.world.frames import frame
+from eukhe.world.link import Link
 from eukhe.world.socket import UnixSockets
 
 WAIT_S = 30
@@ -84,3 +90,33 @@ def handles() -> set[str]:
     """This process's open files. Empty where the system does not tell."""
     folder = Path("/proc/self/fd")
     return {path.name for path in folder.iterdir()} if folder.exists() else set()
+
+
+# --- what clients say to a whole owner ---
+
+
+def greet(connection: socket.socket) -> None:
+    """Makes a bare connection one that is welcome."""
+    connection.sendall(frame(encode(Hello(PROTOCOL, "1.2", 9))))
+    assert isinstance(decode(read_frame(connection)), Welcome)
+
+
+def append(link: Link, text: str) -> int:
+    """Logs a text, which is its key; its id."""
+    link.tell("", Append((Entry("user", text, key=text),), "", 1))
+    answer = link.hear(WAIT_S)
+    assert isinstance(answer, AppendDone)
+    return answer.entries[0].first
+
+
+def status(link: Link) -> Status:
+    link.tell("", AskStatus("", 2))
+    answer = link.hear(WAIT_S)
+    assert isinstance(answer, Status)
+    return answer
+
+
+def logged(chat: Path) -> list[str]:
+    """The texts of the log, in its order."""
+    lines = [line for day in sorted((chat / "main").iterdir()) for line in day.read_bytes().splitlines()]
+    return [orjson.loads(line)["text"] for line in lines]
