@@ -13,16 +13,29 @@ LONG = 2_000  # bytes of a message that needs a call
 SHORT = 100
 
 
-def planner(*, builds: int | None = None, jobs: int = 3, contexts: bool = False, **limits: int) -> Rig[Planner]:
+def planner(
+    *, jobs: int = 3, builds: int | None = None, checkpoint_messages: int = 1_000, contexts: bool = False, **limits: int
+) -> Rig[Planner]:
     """Of an empty chat."""
-    return planner_of(Chat(ChatLimits(jobs=jobs, **limits)), builds=builds, contexts=contexts)
+    chat = Chat(ChatLimits(jobs=jobs, **limits))
+    return planner_of(chat, builds=builds, checkpoint_messages=checkpoint_messages, contexts=contexts)
 
 
 def planner_of(
-    chat: Chat, free: Sequence[Part] = (), *, builds: int | None = None, contexts: bool = False
+    chat: Chat,
+    free: Sequence[Part] = (),
+    *,
+    builds: int | None = None,
+    checkpoint_messages: int = 1_000,
+    contexts: bool = False,
 ) -> Rig[Planner]:
     names = [f"compactor-{k}" for k in range(chat.limits.jobs)]
-    return Rig(lambda: Planner(chat, names, free=free, builds=builds, contexts=contexts), name="planner")
+    return Rig(
+        lambda: Planner(
+            chat, names, free=free, builds=builds, checkpoint_messages=checkpoint_messages, contexts=contexts
+        ),
+        name="planner",
+    )
 
 
 def orders(effects: Iterable[Effect]) -> dict[Part, int]:

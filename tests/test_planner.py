@@ -24,7 +24,7 @@ from eukhe.actors.messages import (
     ViewDue,
     Written,
 )
-from eukhe.limits import CHECKPOINT_MESSAGES, FREE_NODES_A_WRITE, RETRY_TICK_S, VIEW_SAVE_S
+from eukhe.limits import FREE_NODES_A_WRITE, RETRY_TICK_S, VIEW_SAVE_S
 from eukhe.model.chat import Chat
 from eukhe.model.fold import fold
 from eukhe.model.part import Part
@@ -234,10 +234,10 @@ def test_a_view_that_changed_is_saved_a_while_later_once_for_all_changes_and_at_
 
 
 def test_a_checkpoint_is_made_every_so_many_messages() -> None:
-    actor = planner()
-    effects = [effect for t in range(CHECKPOINT_MESSAGES) for effect in actor.receive(Logged(t, (SHORT,)))]
-    (saved,) = [message for message in told(effects, "store") if isinstance(message, SaveCheckpoint)]
-    assert CHECKPOINT_MESSAGES == saved.t
+    actor = planner(checkpoint_messages=20)
+    effects = [effect for t in range(59) for effect in actor.receive(Logged(t, (SHORT,)))]
+    saved = [message for message in told(effects, "store") if isinstance(message, SaveCheckpoint)]
+    assert [20, 40] == [message.t for message in saved]
 
 
 def test_its_status_counts_what_is_built_and_what_is_not() -> None:
