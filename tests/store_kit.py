@@ -1,4 +1,4 @@
-"""A host for the store's behaviour: performs its effects on a disk, takes down all of them and all it tells others.
+"""A store in its host: it writes to a disk, and what it tells others, and itself, is taken down.
 
 The index and the reader are one object that takes what the store feeds and commits when a test says so.
 """
@@ -17,7 +17,6 @@ from eukhe.actors.messages import (
     AppendDone,
     AppendFailed,
     Entry,
-    Failed,
     Feed,
     IndexCommitted,
     Logging,
@@ -25,11 +24,12 @@ from eukhe.actors.messages import (
 )
 from eukhe.actors.ports import Disk, Placed, Position
 from eukhe.actors.store import Store, StoreStart
-from eukhe.errors import IndexFailed, StoreError
+from eukhe.errors import StoreError
 from eukhe.limits import LOST
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord, MessageRecord, NodeRecord, RecordError, decode_main, decode_tree
+from tests.actor_kit import Rig
 
 ZONE = timezone(timedelta(hours=2))
 MAIN = "main/2026-10-05.jsonl"
@@ -135,16 +135,20 @@ class MemoryDisk:
 
 
 class StoreHost:
-    """Runs a store on `disk`. `told`: what others were sent; `effects`: all that the store wanted, in order."""
+    """Runs a store on `disk`. `told`: what others were sent; `effects`: all that the store did, in order.
+
+    What it tells itself waits in `inbox` until it is run.
+    """
 
     def __init__(self, disk: Disk, start: StoreStart | None = None, library: Library | None = None) -> None:
         self.disk = disk
         self.clock = HandClock()
         self.library = library or Library()
-        self.store = Store(start or StoreStart(), self.clock, self.library, self.library)  # type: ignore[arg-type]
+        made_of = start or StoreStart(), self.clock, self.library, self.library
+        self.actor = Rig(lambda: Store(*made_of), name="store", disk=disk, clock=self.clock)  # type: ignore[arg-type]
         self.inbox: deque[Msg] = deque()
         self.told: list[tuple[str, Msg]] = []
-        self.effects: list[Effect] = []
+        self.effects = self.actor.did.effects
         self.ticket = 0
 
     def send(self, *messages: Msg) -> None:
@@ -158,13 +162,11 @@ class StoreHost:
 
     def step(self) -> None:
         """One message."""
-        message = self.inbox.popleft()
-        try:
-            for effect in self.store.receive(message, 0.0):
-                self._perform(effect)
-        except (StoreError, IndexFailed) as error:
-            for effect in self.store.receive(Failed(str(error)), 0.0):
-                self._perform(effect)
+        for effect in self.actor.receive(self.inbox.popleft()):
+            if isinstance(effect, Tell):
+                self._tell(effect.to, effect.message)
+            else:
+                assert isinstance(effect, Persist | Replace), f"a store has no use for {effect}"
 
     def order(self, *entries: Entry) -> Append:
         """An append that "asker" waits for."""
@@ -193,21 +195,13 @@ class StoreHost:
         """The index commits all it was fed."""
         self.send(self.library.commit())
 
-    def _perform(self, effect: Effect) -> None:
-        self.effects.append(effect)
-        match effect:
-            case Persist(path, data):
-                self.disk.append(path, data)
-            case Replace(path, data, sync):
-                self.disk.replace(path, data, sync)
-            case Tell("store", message):
-                self.inbox.append(message)
-            case Tell(to, message):
-                self.told.append((to, message))
-                if isinstance(message, Feed):
-                    self.library.fed.append(message.rows)
-            case other:
-                raise AssertionError(f"a store has no use for {other}")
+    def _tell(self, to: str, message: Msg) -> None:
+        if to == "store":
+            self.inbox.append(message)
+            return
+        self.told.append((to, message))
+        if isinstance(message, Feed):
+            self.library.fed.append(message.rows)
 
 
 def messages_of(disk: Disk) -> list[MessageRecord]:

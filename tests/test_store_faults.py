@@ -30,12 +30,15 @@ from eukhe.errors import IndexFailed, StoreError
 from eukhe.model.part import Part
 from eukhe.model.record import MessageRecord
 from eukhe.world.disk import RealDisk
+from tests.actor_kit import Runtime
 
 MADE_ANEW = "`eukhe doctor` makes it anew from the logs"
 
+pytestmark = pytest.mark.usefixtures("both_runtimes")
+
 
 @pytest.fixture
-def host(tmp_path: Path) -> StoreHost:
+def host(both_runtimes: Runtime, tmp_path: Path) -> StoreHost:
     return StoreHost(RealDisk(folder(tmp_path / "chat")))
 
 
@@ -94,8 +97,8 @@ def test_a_line_whose_source_the_index_does_not_have_poisons_the_store_and_is_no
 
 
 def test_a_second_failure_changes_nothing(host: StoreHost) -> None:
-    assert 1 == len(host.store.receive(Failed("first"), 0.0))
-    assert () == host.store.receive(Failed("second"), 0.0)
+    assert 1 == len(host.actor.receive(Failed("first")))
+    assert [] == host.actor.receive(Failed("second"))
     host.send(host.order(Entry("user", "a")))
     assert [AppendFailed(1, "first")] == host.answers()
 
@@ -135,17 +138,19 @@ def test_a_key_that_cant_be_looked_up_fails_the_append_and_the_store(broken: str
 
 # --- on real disks, in processes of their own ---
 
-HERE = str(Path(__file__).parent)
+HERE = f"{Path(__file__).parent}{os.pathsep}{Path(__file__).parent.parent}"
 FILLING = """
 import json, sys
 from pathlib import Path
 from store_kit import StoreHost
 from eukhe.actors.messages import AppendDone, Entry
 from eukhe.world.disk import RealDisk
+from tests.actor_kit import on
 {limit}
-host = StoreHost(RealDisk(Path(sys.argv[1])))
-for i in range(1000):
-    host.send(host.order(Entry("user", f"message {{i}} " + "x" * 500)))
+with on(sys.argv[2]):
+    host = StoreHost(RealDisk(Path(sys.argv[1])))
+    for i in range(1000):
+        host.send(host.order(Entry("user", f"message {{i}} " + "x" * 500)))
 answers = host.answers()
 done = [answer.entries[0].first for answer in answers if isinstance(answer, AppendDone)]
 whys = sorted({{answer.why for answer in answers if not isinstance(answer, AppendDone)}})
@@ -159,9 +164,11 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (50_123, 50_123))
 """
 
 
-def fill(chat: Path, limit: str = "", before: tuple[str, ...] = ()) -> tuple[list[int], int, list[str]]:
+def fill(
+    chat: Path, runtime: Runtime, limit: str = "", before: tuple[str, ...] = ()
+) -> tuple[list[int], int, list[str]]:
     """Appends until it fails and then some: the ids acknowledged, the number of answers, the reasons given."""
-    command = [*before, sys.executable, "-c", FILLING.format(limit=limit), str(chat)]
+    command = [*before, sys.executable, "-c", FILLING.format(limit=limit), str(chat), runtime.name]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": HERE})
     assert not done.returncode, done.stderr
     ids, answers, whys = orjson.loads(done.stdout.splitlines()[-1])
@@ -169,9 +176,9 @@ def fill(chat: Path, limit: str = "", before: tuple[str, ...] = ()) -> tuple[lis
 
 
 @pytest.mark.rule("6")
-def test_a_file_at_its_size_limit_poisons_and_a_new_opening_goes_on(tmp_path: Path) -> None:
+def test_a_file_at_its_size_limit_poisons_and_a_new_opening_goes_on(both_runtimes: Runtime, tmp_path: Path) -> None:
     chat = folder(tmp_path / "chat")
-    ids, answers, whys = fill(chat, FILE_LIMIT)
+    ids, answers, whys = fill(chat, both_runtimes, FILE_LIMIT)
     assert 1000 == answers, "everyone is answered"
     assert [str(StoreError(str(next((chat / "main").iterdir())), errno.EFBIG, os.strerror(errno.EFBIG)))] == whys
     disk = RealDisk(chat)
@@ -183,7 +190,7 @@ def test_a_file_at_its_size_limit_poisons_and_a_new_opening_goes_on(tmp_path: Pa
 
 
 @pytest.mark.rule("6")
-def test_a_full_disk_poisons_and_what_was_acknowledged_is_on_it(tmp_path: Path) -> None:
+def test_a_full_disk_poisons_and_what_was_acknowledged_is_on_it(both_runtimes: Runtime, tmp_path: Path) -> None:
     chat = tmp_path / "chat"
     chat.mkdir()
     copy = tmp_path / "copy"
@@ -192,9 +199,10 @@ def test_a_full_disk_poisons_and_what_was_acknowledged_is_on_it(tmp_path: Path) 
     if not shutil.which("unshare") or subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
         pytest.skip("mounting a small file system is not permitted here")
     shutil.rmtree(copy)
-    ids, answers, whys = fill(chat, before=inside)
+    ids, answers, whys = fill(chat, both_runtimes, before=inside)
     assert 1000 == answers
     assert 1 == len(whys)
     assert f"{os.strerror(errno.ENOSPC)} (errno {errno.ENOSPC})" in whys[0]
     assert ids == [record.i for record in messages_of(RealDisk(copy))]
     assert len(ids) > 100
+    assert (Logging(len(ids), 1, 1),) == reopen(RealDisk(copy)).append(Entry("user", "goes on"))

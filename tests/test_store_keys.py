@@ -22,10 +22,13 @@ from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import MessageRecord
 from eukhe.world.disk import RealDisk
+from tests.actor_kit import Runtime, example
+
+pytestmark = pytest.mark.usefixtures("both_runtimes")
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> StoreHost:
+def host(both_runtimes: Runtime, tmp_path: Path) -> StoreHost:
     return StoreHost(RealDisk(folder(tmp_path / "chat")))
 
 
@@ -106,7 +109,7 @@ def test_what_the_index_has_committed_is_forgotten_and_found_through_it(host: St
     host.append(Entry("user", "a", key="k"))
     assert ["k"] == host.library.asked, "the store still knows it"
     host.send(WriteTree((FreeNode(Part(0, 0)),), 1))
-    recent = host.store._recent
+    recent = host.actor.behaviour._recent
     assert (1, 1, 1) == (len(recent._messages), len(recent._keys), len(recent._nodes))
     host.commit()
     assert (0, 0, 0, 0) == (len(recent._messages), len(recent._keys), len(recent._nodes), len(recent._fed))
@@ -192,7 +195,8 @@ def logged_under(disk: MemoryDisk, key: str) -> list[MessageRecord]:
 @given(STEPS)
 def test_key_once(steps: list[tuple[Any, ...]]) -> None:
     """However often a key is sent, wherever it crashed: its messages are logged once, and every answer names them."""
-    disk, acknowledged = live(steps)
+    with example():
+        disk, acknowledged = live(steps)
     records = messages_of(disk)
     assert list(range(len(records))) == [record.i for record in records]
     keys = [record.key for record in records if record.key is not None]
@@ -209,7 +213,8 @@ def test_key_once(steps: list[tuple[Any, ...]]) -> None:
 @given(STEPS)
 def test_pieces_whole(steps: list[tuple[Any, ...]]) -> None:
     """What was acknowledged, and not for its key's other text, is in the log, character for character."""
-    disk, acknowledged = live(steps)
+    with example():
+        disk, acknowledged = live(steps)
     records = messages_of(disk)
     for entry, answer in acknowledged:
         if entry.key is None:

@@ -25,10 +25,13 @@ from eukhe.actors.store import StoreStart
 from eukhe.model.part import Part
 from eukhe.model.record import NodeRecord, encode, node
 from eukhe.world.disk import RealDisk
+from tests.actor_kit import Runtime
+
+pytestmark = pytest.mark.usefixtures("both_runtimes")
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> StoreHost:
+def host(both_runtimes: Runtime, tmp_path: Path) -> StoreHost:
     return StoreHost(RealDisk(folder(tmp_path / "chat")))
 
 
@@ -89,7 +92,7 @@ def test_messages_and_tree_lines_of_one_flush_are_two_writes_messages_first(host
 def test_a_line_of_no_bytes_or_too_many_is_a_bug(host: StoreHost) -> None:
     for text in ("", "x" * 513):
         with pytest.raises(AssertionError):
-            host.store.receive(WriteTree((NodeRecord(Part(0, 0), text, len(text)),), 1), 0.0)
+            host.actor.receive(WriteTree((NodeRecord(Part(0, 0), text, len(text)),), 1))
 
 
 # --- the view ---
@@ -104,27 +107,27 @@ def test_the_view_is_pairs_oldest_first_replaced_without_an_fsync(host: StoreHos
 
 @pytest.mark.rule("25")
 def test_while_appends_wait_only_the_latest_view_is_kept_and_then_written(host: StoreHost) -> None:
-    store = host.store
-    store.receive(host.order(Entry("user", "a")), 0.0)
-    store.receive(SaveView((Part(0, 0),)), 0.0)
-    store.receive(Flush(), 0.0)
-    store.receive(host.order(Entry("user", "b")), 0.0)
-    assert [] == list(store.receive(FlushTree(), 0.0))
-    store.receive(SaveView((Part(0, 0), Part(0, 1))), 0.0)
-    store.receive(Flush(), 0.0)
-    assert [Replace("view.json", b"[[0,0],[0,1]]\n", sync=False)] == list(store.receive(FlushTree(), 0.0))
+    store = host.actor
+    store.receive(host.order(Entry("user", "a")))
+    store.receive(SaveView((Part(0, 0),)))
+    store.receive(Flush())
+    store.receive(host.order(Entry("user", "b")))
+    assert [] == store.receive(FlushTree())
+    store.receive(SaveView((Part(0, 0), Part(0, 1))))
+    store.receive(Flush())
+    assert [Replace("view.json", b"[[0,0],[0,1]]\n", sync=False)] == store.receive(FlushTree())
 
 
 @pytest.mark.rule("25")
 @pytest.mark.parametrize("why", [WriteTree((batch(),), 1), Sync("supervisor", 1)], ids=["a batch", "a stop"])
 def test_a_batch_and_a_stop_write_the_view_though_appends_wait(host: StoreHost, why: WriteTree | Sync) -> None:
-    store = host.store
-    store.receive(host.order(Entry("user", "a")), 0.0)
-    store.receive(SaveView((Part(0, 0),)), 0.0)
-    store.receive(why, 0.0)
-    store.receive(Flush(), 0.0)
-    store.receive(host.order(Entry("user", "b")), 0.0)
-    assert Replace("view.json", b"[[0,0]]\n", sync=False) in store.receive(FlushTree(), 0.0)
+    store = host.actor
+    store.receive(host.order(Entry("user", "a")))
+    store.receive(SaveView((Part(0, 0),)))
+    store.receive(why)
+    store.receive(Flush())
+    store.receive(host.order(Entry("user", "b")))
+    assert Replace("view.json", b"[[0,0]]\n", sync=False) in store.receive(FlushTree())
 
 
 # --- the checkpoint ---
