@@ -28,5 +28,6 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "config get": ("eukhe.cli.config_get", "One setting's value."),
     "config set": ("eukhe.cli.config_set", "Change one setting, or take it back with --unset."),
     "doctor": ("eukhe.cli.doctor", "Mend what a crash left, and say what is wrong."),
+    "chaos": ("eukhe.cli.chaos", "Look for bugs on a simulated machine that fails."),
     "completion": ("eukhe.cli.completion", "The script that completes commands in your shell."),
 }

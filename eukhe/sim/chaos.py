@@ -5,7 +5,6 @@ within its limit, all must be built, and the owner leaves by itself. Every messa
 """
 
 import hashlib
-from collections.abc import Iterable
 from heapq import heapify, heapreplace
 
 import msgspec
@@ -29,7 +28,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a run. `drawn`, `injected`, `met`: how often, by fault. `checked`: full checks."""
+    """What became of a run. `injected`, `met`: how often, by fault."""
 
     options: Options
     failure: Failure | None
@@ -63,12 +62,18 @@ def run(options: Options) -> Outcome:
     )
 
 
-def digest_of(outcomes: Iterable[Outcome]) -> str:
-    """One for many runs, in their order."""
-    digest = hashlib.sha256()
-    for outcome in outcomes:
-        digest.update(outcome.digest.encode())
-    return digest.hexdigest()
+class Digest:
+    """Of many runs, in their order."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+
+    def add(self, outcome: Outcome) -> None:
+        self._digest.update(outcome.digest.encode())
+
+    @property
+    def hex(self) -> str:
+        return self._digest.hexdigest()
 
 
 def _storm(machine: Machine) -> None:

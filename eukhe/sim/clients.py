@@ -59,9 +59,6 @@ from eukhe.sim.sockets import Connection
 if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
 
-KINDS: Final = ("user", "eukhe", "tool", "echo", "work", "note")
-WORDS: Final = ("the", "parser", "reads", "a", "line", "twice", "when", "tests", "fail", "in", "src/main.py", "again")
-ODD_WORDS: Final = ("8+4|", "</chat>", "<chat>", "Compaction:", "Turn:", "</input>", "\0", "\x1b[31m", "\u2028", "é…")
 ACTS: Final = ("append", "append", "append", "turn", "turn", "settle", "status", "leave")
 
 
@@ -185,7 +182,7 @@ class Client:
         self._think()
 
     def _chosen(self) -> str:
-        if self.machine.finishing or self.machine.budget <= 0:
+        if self.machine.finishing or self.machine.text.left <= 0:
             if self.orders or self.turn or self.again:
                 return "wait" if not self.again else "append"
             return "leave" if self.settled else "settle"
@@ -223,19 +220,7 @@ class Client:
         if self.again:
             again, self.again = self.again, []
             return again
-        return [self._entry() for _ in range(self.random.randint(1, 3))]  # number: a few at once
-
-    def _entry(self) -> Entry:
-        machine, random = self.machine, self.random
-        machine.budget -= 1
-        words = [random.choice(WORDS) for _ in range(random.choice((3, 10, 40, 120, 200)))]  # number: of many sizes
-        if machine.faults.strikes("odd-message"):
-            words.insert(random.randrange(len(words)), machine.faults.dice("odd-message").choice(ODD_WORDS))
-            machine.faults.meet("odd-message")
-        text = f"{machine.number()} {' '.join(words)}"
-        if machine.faults.strikes("long-message"):
-            text = text * (PIECE_CHARS_MAX // len(text) + 2)
-        return Entry(random.choice(KINDS), text)
+        return [self.machine.text.entry() for _ in range(self.random.randint(1, 3))]  # number: a few at once
 
     def _append(self, entries: Sequence[Entry]) -> None:
         self._order(Append(tuple(entries), self.name, self.outbox.ticket()))
@@ -306,7 +291,7 @@ class Client:
             case Settled():
                 self._order(AskStatus(self.name, self.outbox.ticket()))
             case Status():
-                self.settled = answer.idle and not answer.paused
+                self.settled = answer.idle and not (answer.paused or answer.parked)
             case ViewTaken():
                 self._view(answer)
             case ViewTexts():
@@ -358,7 +343,7 @@ class Client:
         turn.view = view
         turn.ticket = self.outbox.ticket()
         self._order(ReadView(view.lines, view.unbuilt, self.name, turn.ticket))
-        self._append([self._entry()])
+        self._append([self.machine.text.entry()])
 
     def _texts(self, answer: ViewTexts) -> None:
         turn = self.turn
@@ -385,7 +370,7 @@ class Client:
     def _turn_ends(self, at_gate: int) -> None:
         self._order(LeavePrefix(self.name, at_gate))
         self.turn = None
-        self._append([self._entry()])
+        self._append([self.machine.text.entry()])
         self._go_on()
 
     # --- what must hold ---

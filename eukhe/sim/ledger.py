@@ -107,6 +107,8 @@ class Ledger:
         for part in void:
             self.nodes.pop(part, None)
         self.merged -= void
-        self.batches = [(tuple(part for part in merge if part not in void), *rest) for merge, *rest in self.batches]
+        self.batches = [
+            (tuple(part for part in merge if part not in void), open_, t) for merge, open_, t in self.batches
+        ]
         self.tree = [NodeSize(part, node.size) for part, node in self.nodes.items()]
         self.tree += [Merges(*batch) for batch in self.batches]

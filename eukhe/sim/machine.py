@@ -27,6 +27,7 @@ from eukhe.sim.provider import MODEL, Provider
 from eukhe.sim.runtime import SimSystem
 from eukhe.sim.scheduler import Scheduler
 from eukhe.sim.sockets import Network, SimSockets
+from eukhe.sim.texts import Texts
 from eukhe.sim.watch import Watch
 from eukhe.sim.workers import SimWorkers
 
@@ -163,8 +164,8 @@ class Owner:
 
 
 class Machine:
-    """`owner`: the process that holds the lock; `owners`: it, and those that would like to. `budget`: messages that
-    clients may still choose to log; `finishing`: they only end what they began.
+    """`owner`: the process that holds the lock; `owners`: it, and those that would like to. `finishing`: clients
+    only end what they began.
     """
 
     def __init__(self, options: Options) -> None:
@@ -179,14 +180,13 @@ class Machine:
         self.provider = Provider(self.faults, self.clock, options.call_s)
         self.watch = Watch(options.limits, self.faults, self.provider)
         self.disk.synced = self.watch.ledger.synced
-        self.budget = options.messages
+        self.text = Texts(self.scheduler.random, self.faults, options.messages)
         self.finishing = False
         self.owner: Owner | None = None
         self.owners: list[Owner] = []
         self.clients: list[Client] = []
         self._processes = count(1)
         self._names = count(1)
-        self._numbers = count()
         self.power_goes = False  # at the disk's next crash
         for _ in range(options.clients):
             self.comes()
@@ -202,10 +202,6 @@ class Machine:
         client.die()
         self.clients.remove(client)
         self.comes()
-
-    def number(self) -> int:
-        """One for each text, so that no two are the same."""
-        return next(self._numbers)
 
     def start_owner(self) -> None:
         owner = Owner(self, next(self._processes))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from eukhe.actors.ports import Connected, Disconnected, Received, SocketEvent
-from eukhe.limits import FRAME_OVERHEAD_BYTES, SIM_BEHIND_BYTES, SIM_WINDOW_BYTES
+from eukhe.limits import FRAME_OVERHEAD_BYTES, SIM_BEHIND_BYTES, SIM_LATE_FRAME_S, SIM_WINDOW_BYTES
 from eukhe.sim.faults import Faults
 from eukhe.sim.scheduler import Scheduler
 
@@ -138,7 +138,9 @@ class Network:
         if self.faults.strikes("late-frame"):
             connection.held += 1
             self._held[connection.number] = connection
-            late_s = self.faults.dice("late-frame").random() * self.faults.dice("late-frame").choice((1, 300))
+            late_s = self.faults.dice("late-frame").random() * self.faults.dice("late-frame").choice(
+                (1, SIM_LATE_FRAME_S)
+            )
             timer = (self.name, connection.number, self.faults.came_up["late-frame"])
             self.scheduler.set_timer(timer, late_s, lambda: self._arrives(connection))
         self._offer(connection, way)

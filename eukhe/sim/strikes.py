@@ -57,9 +57,7 @@ def _summer_time(machine: Machine) -> None:
 
 
 def _clock_drift(machine: Machine) -> None:
-    machine.clock.drift = machine.faults.dice("clock-drift").choice(
-        (-1 / 2, -1 / 1_000, 1 / 1_000, 2.0)
-    )  # number: drift
+    machine.clock.drift = machine.faults.dice("clock-drift").choice(DRIFTS)
     machine.faults.meet("clock-drift")
 
 

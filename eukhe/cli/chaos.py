@@ -1,0 +1,228 @@
+"""`eukhe chaos`."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from eukhe.cli.command import Command, Given
+from eukhe.cli.output import counted, emit, emit_json, emit_table
+from eukhe.cli.progress import progress
+from eukhe.limits import EXIT_FAILED, SIM_RUNS, SIM_SHRINK_RUNS_MAX, SIM_STEPS
+
+if TYPE_CHECKING:
+    from eukhe.sim.chaos import Outcome
+    from eukhe.sim.options import Options
+
+JSON_KEYS = {
+    "runs": "how many runs ended, the one that failed included",
+    "steps": "steps of all runs",
+    "stepsPerSecond": "by the clock on the wall, on all processes",
+    "digest": "of everything that happened in all runs; the same for the same runs on every machine",
+    "faults": "by name: in how many runs it was drawn, how often injected, and how often met by the system",
+    "notMet": "faults that were injected nowhere or had no effect",
+    "failure": "null, or the run that failed: check, expected, found, step, lastSteps, options, replay",
+}
+
+
+def _names(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...] | None:
+    """The faults of a list with commas."""
+    if given is None:
+        return None
+    from eukhe.sim.faults import FAULTS
+
+    names = tuple(name for name in given.split(",") if name)
+    if unknown := [name for name in names if name not in FAULTS]:
+        raise click.BadParameter(f"no such fault: {', '.join(unknown)}; there are {', '.join(FAULTS)}", context, option)
+    return names
+
+
+@click.command(cls=Command, json_keys=JSON_KEYS)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The first run's seed.")
+@click.option("--runs", type=click.IntRange(min=1), default=SIM_RUNS, show_default=True, help="How many seeds.")
+@click.option(
+    "--steps", type=click.IntRange(min=0), default=SIM_STEPS, show_default=True, help="Of each run, under faults."
+)
+@click.option("--only", metavar="FAULT,…", callback=_names, help="These faults alone, in every run.")
+@click.option("--skip", metavar="FAULT,…", callback=_names, default="", help="Without these faults.")
+@click.option("--replay", type=click.Path(path_type=Path, dir_okay=False), help="The run of a tape, nothing else.")
+@click.option(
+    "--shrink", type=click.Path(path_type=Path, dir_okay=False), help="Shorten a run that fails; write its tape there."
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: as many as there are cores]")
+@click.pass_obj
+def command(
+    given: Given,
+    seed: int,
+    runs: int,
+    steps: int,
+    only: tuple[str, ...] | None,
+    skip: tuple[str, ...],
+    replay: Path | None,
+    shrink: Path | None,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Run the whole owner on a simulated machine that fails, and check that nothing is lost.
+
+    Each run draws its options from its seed: which faults, how often, how many clients. Faults strike for so many
+    steps; then none does, and all must end well. Exit code 0: nothing was found; 1: a run failed, with its last steps
+    and the command that plays it again. No chat is touched.
+    """
+    del given
+    from eukhe.sim.options import draw
+    from eukhe.sim.tape import read
+
+    if replay is not None:
+        drawn = [read(replay).options]
+    else:
+        drawn = [draw(number, steps, only=only, skip=skip) for number in range(seed, seed + runs)]
+    if not as_json:
+        emit(_options_told(drawn[0]) if len(drawn) == 1 else f"seeds {seed} to {seed + runs - 1}, {steps} steps each")
+    found = _Found(drawn, _play_again(steps, only, skip))
+    found.run(jobs, shrink)
+    if as_json:
+        emit_json(found.as_json())
+    else:
+        found.tell()
+    if found.failed is not None:
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+class _Found:
+    """What the runs brought. `failed`: the first that did; `play_again` is the command for it."""
+
+    def __init__(self, drawn: "Sequence[Options]", play_again: "Callable[[Outcome], str]") -> None:
+        self.drawn = drawn
+        self.play_again = play_again
+        self.failed: Outcome | None = None
+        self.replay = ""
+        self.runs = self.steps = 0
+        self.seconds = 0.0
+        self.digest = ""
+        self.counts: dict[str, Counter[str]] = {"drawn": Counter(), "injected": Counter(), "met": Counter()}
+
+    def run(self, jobs: int | None, shrink: Path | None) -> None:
+        from eukhe.sim.chaos import Digest
+        from eukhe.sim.runs import cores, run_all
+
+        begun = time.monotonic()
+        digest = Digest()
+        with closing(run_all(self.drawn, jobs or cores())) as outcomes, progress("runs", len(self.drawn)) as bar:
+            for outcome in outcomes:
+                self._count(outcome)
+                digest.add(outcome)
+                bar.advance()
+                if outcome.failure is not None:
+                    self.failed = outcome
+                    break
+        self.seconds = time.monotonic() - begun
+        self.digest = digest.hex
+        if self.failed is not None:
+            self.replay = self.play_again(self.failed)
+            if shrink is not None:
+                self._shrink(self.failed, shrink)
+
+    def _count(self, outcome: "Outcome") -> None:
+        self.runs += 1
+        self.steps += outcome.steps
+        self.counts["drawn"].update(outcome.options.odds.keys())
+        self.counts["injected"].update(outcome.injected)
+        self.counts["met"].update(outcome.met)
+
+    def _shrink(self, failed: "Outcome", path: Path) -> None:
+        from eukhe.sim.shrink import shrink
+        from eukhe.sim.tape import Tape, write
+
+        with progress("shrinking", SIM_SHRINK_RUNS_MAX) as bar:
+            self.failed = shrink(failed, tried=bar.advance).outcome
+        assert self.failed.failure is not None
+        write(path, Tape(self.failed.options, self.failed.failure.check))
+        self.replay = f"eukhe chaos --replay {path}"
+
+    @property
+    def not_met(self) -> list[str]:
+        """Of the faults that a run drew."""
+        return [name for name in self.counts["drawn"] if not self.counts["met"][name]]
+
+    def tell(self) -> None:
+        from eukhe.sim.faults import FAULTS
+
+        rows = [
+            (name, *(count[name] for count in self.counts.values()), fault.what)
+            for name, fault in FAULTS.items()
+            if self.counts["drawn"][name]
+        ]
+        if rows:
+            emit_table(rows, ("fault", *self.counts, "what"))
+            emit()
+        if self.failed is not None:
+            _tell_failure(self.failed, self.replay)
+            return
+        if self.not_met:
+            emit(f"not met: {', '.join(self.not_met)}")
+        emit(f"{counted(self.runs, 'run')}, {self.steps:,} steps, {self._rate:,.0f} steps a second: nothing was found")
+        emit(f"digest {self.digest}")
+
+    @property
+    def _rate(self) -> float:
+        return self.steps / self.seconds if self.seconds else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        import msgspec
+
+        failure = None
+        if self.failed is not None and self.failed.failure is not None:
+            failure = {
+                "check": self.failed.failure.check,
+                "expected": self.failed.failure.expected,
+                "found": self.failed.failure.found,
+                "step": self.failed.failure.step,
+                "lastSteps": self.failed.failure.told.splitlines(),
+                "options": msgspec.to_builtins(self.failed.options),
+                "replay": self.replay,
+            }
+        return {
+            "runs": self.runs,
+            "steps": self.steps,
+            "stepsPerSecond": round(self._rate),
+            "digest": self.digest,
+            "faults": {
+                name: {what: count[name] for what, count in self.counts.items()} for name in self.counts["drawn"]
+            },
+            "notMet": self.not_met,
+            "failure": failure,
+        }
+
+
+def _play_again(steps: int, only: Sequence[str] | None, skip: Sequence[str]) -> "Callable[[Outcome], str]":
+    chosen = "".join(f" --{word} {','.join(names)}" for word, names in (("only", only), ("skip", skip)) if names)
+    return lambda outcome: f"eukhe chaos --seed {outcome.options.seed} --runs 1 --steps {steps}{chosen}"
+
+
+def _options_told(options: "Options") -> str:
+    """A run's options, each by its name."""
+    import msgspec
+
+    fields = msgspec.to_builtins(options)
+    odds = ", ".join(f"{name} 1:{odds}" for name, odds in fields.pop("odds").items())
+    kept = fields.pop("kept")
+    told = ", ".join(f"{name} {value}" for name, value in fields.items())
+    return f"{told}\nfaults: {odds or 'none'}" + (f"\nkept of these: {kept}" if kept is not None else "")
+
+
+def _tell_failure(outcome: "Outcome", replay: str) -> None:
+    from eukhe.sim.checks import CHECKS
+
+    failure = outcome.failure
+    assert failure is not None
+    emit(f"FAILED at step {failure.step}: {failure.check}: {CHECKS[failure.check]}")
+    emit(f"  expected: {failure.expected}")
+    emit(f"  found:    {failure.found}")
+    emit(_options_told(outcome.options))
+    emit(failure.told)
+    emit(f"replay: {replay}")

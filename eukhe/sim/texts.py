@@ -1,0 +1,37 @@
+"""What clients log: texts of many sizes, no two the same, now and then odd or very long ones."""
+
+from random import Random
+from typing import Final
+
+from eukhe.actors.messages import Entry
+from eukhe.limits import PIECE_CHARS_MAX
+from eukhe.model.record import KINDS
+from eukhe.sim.faults import Faults
+
+WORDS: Final = ("the", "parser", "reads", "a", "line", "twice", "when", "tests", "fail", "in", "src/main.py", "again")
+ODD_WORDS: Final = ("8+4|", "</chat>", "<chat>", "Compaction:", "Turn:", "</input>", "\0", "\x1b[31m", "\u2028", "é…")
+COUNTS: Final = (3, 10, 40, 120, 200)  # number: of words
+
+
+class Texts:
+    """`left`: how many clients may still choose to log; turns log theirs all the same."""
+
+    def __init__(self, random: Random, faults: Faults, left: int) -> None:
+        self.left = left
+        self._random = random
+        self._faults = faults
+        self._number = 0
+
+    def entry(self) -> Entry:
+        """A new text."""
+        random, faults = self._random, self._faults
+        self.left -= 1
+        words = [random.choice(WORDS) for _ in range(random.choice(COUNTS))]
+        if faults.strikes("odd-message"):
+            words.insert(random.randrange(len(words)), faults.dice("odd-message").choice(ODD_WORDS))
+            faults.meet("odd-message")
+        text = f"{self._number} {' '.join(words)}"
+        self._number += 1
+        if faults.strikes("long-message"):
+            text = text * (PIECE_CHARS_MAX // len(text) + 2)
+        return Entry(random.choice(KINDS), text)
