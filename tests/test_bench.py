@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from measure import append, chat_size, importing, line, memory, planner, start
+from measure import append, chat_size, importing, line, memory, planner, socket, start
 from measure.figures import Aim, Figure, Sizes, percentile, table
 from measure.machine import machine
 from measure.made_chat import MESSAGES_A_DAY, MadeChat
@@ -58,6 +58,11 @@ def test_the_planner_that_is_measured_is_never_late() -> None:
 
 def test_appends_are_measured_alone_and_many_at_a_time(tmp_path: Path) -> None:
     assert ["µs", "messages/s", "messages/s"] == units(append.measure(TINY, tmp_path))
+
+
+def test_a_clients_appends_are_measured_over_the_socket(tmp_path: Path) -> None:
+    assert ["µs", "messages/s"] == units(socket.measure(TINY, tmp_path))
+    assert not (tmp_path / "socket").exists()
 
 
 def test_the_bare_loop_writes_lines_of_the_store(tmp_path: Path) -> None:

@@ -82,25 +82,25 @@ class Connection:
         """It has closed its end."""
         self.why = "it is gone"
 
-    def frame(self) -> bytes | None:
-        """The next frame to be handed over, None where there is none, or no room for it in the window."""
+    def frames(self) -> list[bytes]:
+        """Those that are whole and have room in the window: they are handed over."""
+        found: list[bytes] = []
         if self.end_s is not None:
-            return None
+            return found
         try:
-            length = self._frames.length()
-            self._is_ahead = length is not None and self._counted(length) > CLIENT_WINDOW_BYTES
-            data = None if self._is_ahead else self._frames.next()
+            while (length := self._frames.length()) is not None:
+                ahead_bytes = self._ahead_bytes + length + FRAME_OVERHEAD_BYTES
+                self._is_ahead = ahead_bytes > CLIENT_WINDOW_BYTES
+                data = None if self._is_ahead else self._frames.next()
+                if data is None:
+                    break
+                self._ahead_bytes = ahead_bytes
+                found.append(data)
         except (FrameTooLong, MemoryError) as error:
             self.why = str(error) or type(error).__name__
-            return None
-        if data is not None:
-            self._ahead_bytes = self._counted(len(data))
-        return data
+        return found
 
     def awaited(self) -> int:
         """The events that are waited for."""
         is_read = self.end_s is None and not self._is_ahead
         return (POLLIN if is_read else 0) | (POLLOUT if self._unsent else 0)
-
-    def _counted(self, length: int) -> int:
-        return self._ahead_bytes + length + FRAME_OVERHEAD_BYTES

@@ -119,8 +119,10 @@ class _Loop:
         self._heard = heard
         self._numbers = count(1)
         self._of_fd: dict[int, int] = {}
+        self._awaited: dict[int, int] = {}  # client -> the events that its connection waits for
         self._dropped: dict[int, float] = {}  # client -> when it is closed, though it has not read all
-        self._shut_until_s: float | None = None  # nobody is let in
+        self._is_open = True
+        self._shut_until_s: float | None = None  # for want of a file handle, for one
         self._room = memoryview(bytearray(SOCKET_READ_BYTES))
         self._poll = select.poll()
         self._poll.register(bell.ear, select.POLLIN)
@@ -137,10 +139,8 @@ class _Loop:
                 self._let_in()
             else:
                 self._go_on(self._of_fd[fd], events)
-        now_s = time.monotonic()
-        for client in [client for client, end_s in self._dropped.items() if end_s <= now_s]:
-            self._end(client)
-        self._open_or_shut(now_s)
+        self._end_dropped()
+        self._open_or_shut()
 
     def close(self) -> None:
         """What can be sent at once still goes out."""
@@ -150,18 +150,22 @@ class _Loop:
             self._end(client)
 
     def _wait_ms(self) -> float | None:
-        """Until a dropped client is closed, or the door opens again."""
-        ends_s = [*self._dropped.values(), *([] if self._shut_until_s is None else [self._shut_until_s])]
+        """Until a dropped client is cut off, or the door opens again."""
+        ends_s = list(self._dropped.values())
+        if self._shut_until_s is not None:
+            ends_s.append(self._shut_until_s)
         return max(0, min(ends_s) - time.monotonic()) * MILLISECONDS if ends_s else None
 
     # --- who comes ---
 
-    def _open_or_shut(self, now_s: float) -> None:
+    def _open_or_shut(self) -> None:
         """Those who can't be let in wait before the door. Looking at them all the time would take a whole core."""
-        if self._shut_until_s is not None and self._shut_until_s <= now_s:
+        if self._shut_until_s is not None and self._shut_until_s <= time.monotonic():
             self._shut_until_s = None
         is_open = len(self._clients) < CLIENTS_MAX and self._shut_until_s is None
-        self._poll.modify(self._listener, select.POLLIN if is_open else 0)
+        if is_open != self._is_open:
+            self._is_open = is_open
+            self._poll.modify(self._listener, select.POLLIN if is_open else 0)
 
     def _let_in(self) -> None:
         while len(self._clients) < CLIENTS_MAX:
@@ -180,6 +184,7 @@ class _Loop:
             with self._lock:
                 self._clients[client] = Connection(connection)
             self._of_fd[connection.fileno()] = client
+            self._awaited[client] = select.POLLIN
             self._poll.register(connection, select.POLLIN)
             self._heard(Connected(client))
 
@@ -201,28 +206,34 @@ class _Loop:
         connection = self._clients.get(client)
         if connection is None:
             return
-        while (data := self._frame(connection)) is not None:
-            self._heard(Received(client, data))
         with self._lock:
+            frames = connection.frames()
             why, end_s, awaited = connection.why, connection.end_s, connection.awaited()
+        if awaited != self._awaited[client]:
+            self._awaited[client] = awaited
+            self._poll.modify(connection.socket, awaited)
+        for data in frames:
+            self._heard(Received(client, data))
         if end_s is not None and (why is not None or not awaited):
             self._end(client)
         elif why is not None:
             self._end(client)
             self._heard(Disconnected(client, why))
-        else:
-            if end_s is not None:
-                self._dropped[client] = end_s
-            self._poll.modify(connection.socket, awaited)
+        elif end_s is not None:
+            self._dropped[client] = end_s
 
-    def _frame(self, connection: Connection) -> bytes | None:
-        with self._lock:
-            return connection.frame()
+    def _end_dropped(self) -> None:
+        """Those who have had their moment to read what they were sent."""
+        if self._dropped:
+            now_s = time.monotonic()
+            for client in [client for client, end_s in self._dropped.items() if end_s <= now_s]:
+                self._end(client)
 
     def _end(self, client: int) -> None:
         with self._lock:
             connection = self._clients.pop(client)
             self._dropped.pop(client, None)
+            del self._awaited[client]
             del self._of_fd[connection.socket.fileno()]
             self._poll.unregister(connection.socket)
             connection.socket.close()

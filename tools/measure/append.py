@@ -10,17 +10,16 @@ busy machine one that has used much time waits longest for its next.
 
 import os
 import statistics
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from eukhe.actors.archive import Archive
-from eukhe.actors.behaviour import EDGE, Effect, Tell
+from eukhe.actors.behaviour import EDGE, Behaviour, Effect, Tell
 from eukhe.actors.messages import (
     Append,
     AppendDone,
@@ -37,13 +36,14 @@ from eukhe.actors.messages import (
     Written,
 )
 from eukhe.actors.store import Store, StoreStart
-from eukhe.actors.threads import Edge, Threads
+from eukhe.actors.threads import Threads
 from eukhe.cli.owner import own
-from eukhe.limits import INDEX_COMMIT_ROWS
+from eukhe.limits import EDGE_WAIT_S, INDEX_COMMIT_ROWS
 from eukhe.world.clock import RealClock
 from eukhe.world.config import load
 from eukhe.world.disk import RealDisk
 from eukhe.world.index import SqliteIndex
+from eukhe.world.socket import UnixSockets
 from eukhe.world.workers import OfflineWorkers
 from measure.figures import Aim, Figure, Sizes, seconds
 from measure.made import Texts, sizes
@@ -52,6 +52,7 @@ IN_FLIGHT = 64
 IN_FLIGHT_EACH = 8  # times as many messages in a round with many in flight
 US = 1_000_000
 BARE = "bare write and fsync of the same"
+NOBODY: Mapping[str, Callable[[], Behaviour]] = {}
 
 T = TypeVar("T")
 
@@ -102,62 +103,86 @@ class Taker:
         return ()
 
 
-class Asker:
-    """Whoever appends; each of its messages has a key of its own."""
+class Line(Protocol):
+    """A way to the store: the edge of its system, or a link to its door."""
 
-    def __init__(self, edge: Edge) -> None:
-        self.edge = edge
-        self.keys = count()
+    def tell(self, to: str, message: Msg) -> None: ...
+
+    def hear(self, wait_s: float) -> Msg: ...
+
+
+class Asker:
+    """Whoever appends; each of its messages has a key of its own, made of its name."""
+
+    def __init__(self, line: Line, name: str = "bench") -> None:
+        self.line = line
+        self.name = name
+        self.tickets = count(1)
 
     def one(self, text: str) -> None:
-        assert isinstance(self.edge.answer(self._send(text)), AppendDone)
+        self._send(text)
+        self._hear()
 
     def many(self, texts: Iterable[str]) -> None:
         """Keeps many on their way."""
-        tickets: deque[int] = deque()
+        flying = 0
         for text in texts:
-            if len(tickets) == IN_FLIGHT:
-                assert isinstance(self.edge.answer(tickets.popleft()), AppendDone)
-            tickets.append(self._send(text))
-        while tickets:
-            assert isinstance(self.edge.answer(tickets.popleft()), AppendDone)
+            if flying == IN_FLIGHT:
+                self._hear()
+                flying -= 1
+            self._send(text)
+            flying += 1
+        for _ in range(flying):
+            self._hear()
 
-    def _send(self, text: str) -> int:
-        ticket = self.edge.ticket()
-        self.edge.tell("store", Append((Entry("user", text, None, f"bench-{next(self.keys)}"),), EDGE, ticket))
-        return ticket
+    def _send(self, text: str) -> None:
+        ticket = next(self.tickets)
+        entry = Entry("user", text, None, f"{self.name}-{ticket}")
+        self.line.tell("store", Append((entry,), EDGE, ticket))
+
+    def _hear(self) -> None:
+        assert isinstance(self.line.hear(EDGE_WAIT_S), AppendDone)
 
 
 @contextmanager
-def _asker(folder: Path) -> Iterator[Asker]:
-    """The asker of a store that runs on `folder` with nobody behind it."""
+def store_alone(folder: Path, others: Mapping[str, Callable[[], Behaviour]] = NOBODY) -> Iterator[Threads]:
+    """A store that runs on `folder` with nobody behind it. `others`: who else is there, with the door the socket."""
     for name in ("main", "tree", "images"):
         (folder / name).mkdir(parents=True)
-    with closing(RealDisk(folder)) as disk, closing(SqliteIndex(folder / "index.db")) as index:
+    with ExitStack() as stack:
+        disk = stack.enter_context(closing(RealDisk(folder)))
+        index = stack.enter_context(closing(SqliteIndex(folder / "index.db")))
         archive = Archive(disk, index)
         system = Threads(
-            {"index": Taker, "planner": Taker, "store": lambda: Store(StoreStart(), RealClock(), index, archive)},
+            {
+                "index": Taker,
+                "planner": Taker,
+                "store": lambda: Store(StoreStart(), RealClock(), index, archive),
+                **others,
+            },
             disk,
             RealClock(),
             OfflineWorkers(),
+            stack.enter_context(closing(UnixSockets(folder))) if others else None,
         )
         system.begin()
-        yield Asker(system.edge)
+        yield system
         system.end()
 
 
 def _store(folder: Path, texts: Sequence[str], rounds: int) -> Best:
     found = []
     many = [*texts] * IN_FLIGHT_EACH
-    with _asker(folder) as asker:
+    with store_alone(folder) as system:
+        asker = Asker(system.edge)
         bare = os.open(folder / "bare", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         asker.many(texts)
         # Each line once more, as long as in the log but for the digits of its id.
         lines = [line for log in (folder / "main").iterdir() for line in log.read_bytes().splitlines(keepends=True)]
         for _ in range(rounds):
-            alone_s = _on_a_thread(partial(_median, asker.one, texts))
-            bare_s = _on_a_thread(partial(_median, partial(_write, bare), lines))
-            many_s = _on_a_thread(partial(seconds, partial(asker.many, many))) / len(many)
+            alone_s = on_a_thread(partial(median, asker.one, texts))
+            bare_s = on_a_thread(partial(median, partial(_write, bare), lines))
+            many_s = on_a_thread(partial(seconds, partial(asker.many, many))) / len(many)
             found.append(Best(alone_s, many_s, bare_s))
         os.close(bare)
     return Best(*map(min, zip(*found, strict=True)))
@@ -176,7 +201,7 @@ def _owner(folder: Path, texts: Sequence[str]) -> float:
         return seconds(all_of_it) / len(texts)
 
 
-def _on_a_thread(measured: Callable[[], float]) -> float:
+def on_a_thread(measured: Callable[[], float]) -> float:
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(measured).result()
 
@@ -187,6 +212,6 @@ def _write(fd: int, line: bytes) -> None:
     os.fsync(fd)
 
 
-def _median(work: Callable[[T], object], items: Sequence[T]) -> float:
+def median(work: Callable[[T], object], items: Sequence[T]) -> float:
     """The median seconds of some work on an item."""
     return statistics.median([seconds(partial(work, item)) for item in items])
