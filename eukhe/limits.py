@@ -33,6 +33,11 @@ PREFIX_WARM_S: Final = 240  # after the last read
 
 # Worker processes
 WORKER_IDLE_S: Final = 30
+WORKER_START_S: Final = 20.0  # within which a worker is there, the fork server's own start included
+WORKER_STARTS_MAX: Final = 2  # tries to start one, each with a new fork server
+WHY_CHARS_MAX: Final = 1_000  # of what a worker says of a failed call
+SCRIPTED_HUGE_BYTES: Final = 100_000_000  # of a scripted model's huge reply
+SCRIPTED_LONG_BYTES: Final = 1_300  # of its line that is too long
 WORKER_REPLY_BYTES_MAX: Final = 1_000_000  # of one event that a worker sends
 REPLY_CHARS_MAX: Final = 100_000  # of a line's reply; a longer one is a failed call
 

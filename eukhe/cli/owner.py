@@ -25,7 +25,7 @@ from eukhe.world.home import make_home
 from eukhe.world.index import SqliteIndex
 from eukhe.world.lock import ChatLock
 from eukhe.world.socket import UnixSockets
-from eukhe.world.workers import OfflineWorkers
+from eukhe.world.workers import workers_for
 
 OWNER_LOG = "owner.log"
 
@@ -79,7 +79,7 @@ def own(home: Path, settings: Settings, *, builds: int | None = None, leaves: bo
         tell_problems(opened)
         stores_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         model = _model(home, settings)
-        workers = OfflineWorkers()
+        workers = stack.enter_context(closing(workers_for(model)))
         sockets = stack.enter_context(closing(UnixSockets(chat)))
         clock = RealClock()
         makers = owner_makers(

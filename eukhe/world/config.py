@@ -27,7 +27,7 @@ from eukhe.limits import (
 from eukhe.model.chat import ChatLimits
 from eukhe.world.disk import RealDisk
 from eukhe.world.home import alone, make_home
-from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT, MEMORY_MODELS, MEMORY_MODELS_ALLOWED
+from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT, MEMORY_MODELS_ALLOWED, writes_lines
 
 FILE_NAME: Final = "settings.json"
 THINKING_LEVELS: Final = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -92,7 +92,7 @@ def _one_of(*words: str) -> Kind:
 
 
 _MODEL_NAME = Kind("provider/model", lambda v: _plain(v) and _MODEL.fullmatch(v) is not None)
-_MEMORY_MODEL = Kind(MEMORY_MODELS_ALLOWED, lambda v: v in MEMORY_MODELS)
+_MEMORY_MODEL = Kind(MEMORY_MODELS_ALLOWED, writes_lines)
 _LEVEL = _one_of(*THINKING_LEVELS)
 _SWITCH = Kind("true or false", lambda v: isinstance(v, bool), _boolean)
 _DOLLARS = Kind(

@@ -1,13 +1,18 @@
-"""Where model calls run. The offline line writer is quick, so it runs on the caller's own thread."""
+"""Where model calls run."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from eukhe.actors.ports import CallEvent, Replied, Request
 from eukhe.model.extract import extract
+from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT
+
+if TYPE_CHECKING:
+    from eukhe.world.process_workers import ProcessWorkers
 
 
 class OfflineWorkers:
-    """Implements `Workers` for `builtin/extract`."""
+    """Implements `Workers` for `builtin/extract`, on the caller's own thread."""
 
     def start(self, call: int, request: Request, heard: Callable[[CallEvent], None]) -> None:
         del call
@@ -15,3 +20,15 @@ class OfflineWorkers:
 
     def stop(self, call: int) -> None:
         """Nothing to end: a call has ended before `start` returns."""
+
+    def close(self) -> None:
+        """Nothing is left of a call."""
+
+
+def workers_for(model: str) -> "OfflineWorkers | ProcessWorkers":
+    """The workers that an owner is given; to be closed."""
+    if model == MEMORY_MODEL_DEFAULT:
+        return OfflineWorkers()
+    from eukhe.world.process_workers import ProcessWorkers
+
+    return ProcessWorkers()

@@ -1,0 +1,62 @@
+"""A worker process, from the owner's side: orders go to it, its reports come back, a signal ends it."""
+
+import os
+import signal
+import threading
+from contextlib import suppress
+
+from eukhe.actors.ports import CallEvent
+from eukhe.limits import WORKER_REPLY_BYTES_MAX
+from eukhe.world.fork_server import Forked
+from eukhe.world.worker_wire import Order, WorkerFailed, encode, event_of
+
+_DIED = "its worker process died"
+
+
+class WorkerProcess:
+    """One thread speaks with it; any may kill it."""
+
+    def __init__(self, forked: Forked) -> None:
+        self.pid = forked.pid
+        self._connection = forked.connection
+        self._life = forked.life
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def is_ready(self) -> bool:
+        """It is there and has nothing to say, as between two calls."""
+        return not self._connection.poll(0)
+
+    def order(self, order: Order) -> None:
+        """Hands it a call. WorkerFailed where it is gone, or the order can't be sent."""
+        try:
+            self._connection.send_bytes(encode(order))
+        except OSError:
+            raise WorkerFailed(_DIED) from None
+        except UnicodeEncodeError as error:
+            raise WorkerFailed(f"the call can't be sent: {error}") from error
+
+    def hear(self, order: Order) -> CallEvent:
+        """The next event of the call that it makes. WorkerFailed where it dies, or says anything else."""
+        try:
+            data = self._connection.recv_bytes(WORKER_REPLY_BYTES_MAX)
+        except (EOFError, ConnectionError):
+            raise WorkerFailed(_DIED) from None
+        except OSError:
+            raise WorkerFailed(f"a worker sent an event of more than {WORKER_REPLY_BYTES_MAX:,} bytes") from None
+        return event_of(data, order)
+
+    def kill(self) -> None:
+        """Ends it at once, whatever it is at; whoever hears it hears that it died."""
+        with self._lock:
+            if not self._closed:  # else its id may be another's by now
+                with suppress(ProcessLookupError):
+                    os.kill(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Ends it, and lets go of it."""
+        self.kill()
+        with self._lock:
+            self._closed = True
+        self._connection.close()
+        os.close(self._life)

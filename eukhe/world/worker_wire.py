@@ -1,0 +1,82 @@
+"""What an owner and a worker process say to each other: an order, then reports of it, each a msgpack frame.
+
+A worker's word is not believed: a report is of this call and this node and within its limits, or the call has broken.
+"""
+
+from math import isfinite
+
+import msgspec
+
+from eukhe.actors.ports import Broke, CallEvent, Outage, Replied, Request
+from eukhe.limits import REPLY_CHARS_MAX, WHY_CHARS_MAX
+from eukhe.model.part import Part
+from eukhe.model.text import clean, clip
+
+
+class Order(msgspec.Struct, frozen=True):
+    """Make this call."""
+
+    call: int
+    request: Request
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What is heard of a call: its number, its node, the event."""
+
+    call: int
+    part: Part
+    event: CallEvent
+
+
+class WorkerFailed(Exception):
+    """A worker process did not do what it is there for; its call has broken, and it is to be killed."""
+
+
+_encoder = msgspec.msgpack.Encoder()
+_orders = msgspec.msgpack.Decoder(Order)
+_reports = msgspec.msgpack.Decoder(Report)
+
+
+def encode(said: Order | Report) -> bytes:
+    return _encoder.encode(said)
+
+
+def order_of(data: bytes) -> Order:
+    return _orders.decode(data)
+
+
+def event_of(data: bytes, order: Order) -> CallEvent:
+    """The event that a report brings of an order. WorkerFailed where the bytes are no such report."""
+    try:
+        report = _reports.decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        raise WorkerFailed("a worker sent bytes that are no report") from None
+    if (report.call, report.part) != (order.call, order.request.part):
+        raise WorkerFailed(
+            f"a worker that makes call {order.call} for {order.request.part.name} told of another, {report.call}"
+        )
+    return _within_limits(report.event)
+
+
+def _within_limits(event: CallEvent) -> CallEvent:
+    match event:
+        case Replied(str() as text) if len(text) > REPLY_CHARS_MAX:
+            raise WorkerFailed(f"a reply of {len(text):,} characters; {REPLY_CHARS_MAX:,} is the most for a line")
+        case Broke(why):
+            return Broke(clip(why, WHY_CHARS_MAX))
+        case Outage(why, retry_after_s, key):
+            sound = retry_after_s is not None and isfinite(retry_after_s)
+            return Outage(clip(why, WHY_CHARS_MAX), retry_after_s if sound else None, key)
+    return event
+
+
+def cleaned(event: CallEvent) -> CallEvent:
+    """The event with texts that can be sent."""
+    match event:
+        case Replied(str() as text):
+            return Replied(clean(text))
+        case Broke(why):
+            return Broke(clean(why))
+        case Outage(why, retry_after_s, key):
+            return Outage(clean(why), retry_after_s, key)
+    return event
