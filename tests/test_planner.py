@@ -8,6 +8,7 @@ from eukhe.actors.messages import (
     BuildDone,
     BuildFailed,
     FreeNode,
+    IndexLost,
     Logged,
     Ping,
     Poisoned,
@@ -24,6 +25,7 @@ from eukhe.actors.messages import (
     ViewDue,
     Written,
 )
+from eukhe.errors import Bug
 from eukhe.limits import FREE_NODES_A_WRITE, RETRY_TICK_S, VIEW_SAVE_S
 from eukhe.model.chat import Chat
 from eukhe.model.fold import fold
@@ -221,6 +223,13 @@ def test_while_free_nodes_are_still_to_be_written_no_state_is_saved() -> None:
     assert [Tell("supervisor", Synced(2))] == actor.receive(Sync("supervisor", 2))
 
 
+def test_a_store_that_is_poisoned_meanwhile_does_not_hold_up_the_start() -> None:
+    actor = planner_of(Chat(), [Part(0, i) for i in range(FREE_NODES_A_WRITE + 1)])
+    actor.receive(Ping("supervisor", 1))
+    effects = actor.receive(Poisoned("disk full"))
+    assert ([Pong(1)], []) == (told(effects, "supervisor"), written(effects))
+
+
 @pytest.mark.rule("25")
 def test_a_view_that_changed_is_saved_a_while_later_once_for_all_changes_and_at_once_after_a_batch() -> None:
     actor = planner(ceiling=250, floor=200)
@@ -238,6 +247,20 @@ def test_a_checkpoint_is_made_every_so_many_messages() -> None:
     effects = [effect for t in range(59) for effect in actor.receive(Logged(t, (SHORT,)))]
     saved = [message for message in told(effects, "store") if isinstance(message, SaveCheckpoint)]
     assert [20, 40] == [message.t for message in saved]
+
+
+def test_an_index_that_is_lost_is_the_last_error_and_stops_nothing() -> None:
+    actor = planner()
+    assert [] == actor.receive(IndexLost("index.db: disk full"))
+    assert [Part(0, 0)] == list(orders(actor.receive(Logged(0, (LONG,)))))
+    (status,) = told(actor.receive(AskStatus("edge", 2)), "edge")
+    assert isinstance(status, Status)
+    assert "index.db: disk full" == status.last_error
+
+
+def test_a_message_that_is_not_the_planners_is_a_bug() -> None:
+    with pytest.raises(Bug, match="the planner does not know"):
+        planner().receive(Pong(1))
 
 
 def test_its_status_counts_what_is_built_and_what_is_not() -> None:

@@ -5,6 +5,7 @@ import pytest
 from eukhe.actors.behaviour import Effect, StartActor, StopActor, Tell
 from eukhe.actors.messages import Begin, Begun, Crashed, End, Ended, OwnerFailed, Ping, Pong, Sync, Synced
 from eukhe.actors.supervisor import Supervisor
+from eukhe.errors import Bug
 from tests.actor_kit import Rig
 
 pytestmark = pytest.mark.usefixtures("both_runtimes")
@@ -70,3 +71,8 @@ def test_a_crash_while_starting_ends_what_was_started() -> None:
         Tell("index", Sync("supervisor", 1)),
     ] == effects
     assert [] == actor.receive(Pong(2))
+
+
+def test_a_message_that_is_not_the_supervisors_is_a_bug() -> None:
+    with pytest.raises(Bug, match="the supervisor does not know"):
+        supervisor("index").receive(Ping("edge", 1))

@@ -186,6 +186,20 @@ def test_a_wrong_key_pauses_until_a_key_or_a_setting_changes() -> None:
 
 
 @pytest.mark.rule("D13")
+def test_what_a_wrong_key_is_refused_after_it_was_changed_says_nothing_of_the_new_one() -> None:
+    actor = planner(jobs=2)
+    out = Outage("401: the key is wrong", key=True)
+    calls = orders(actor.receive(Logged(0, (LONG, LONG))))
+    outage(actor, {part(0): calls[part(0)]}, out)
+    again = orders(actor.receive(Resume(changed=True)))
+    assert [part(0)] == list(again)
+    late = orders(outage(actor, {part(1): calls[part(1)]}, out))
+    assert (None, [part(1)]) == (status(actor).paused, list(late))
+    outage(actor, again, out)
+    assert out.why == status(actor).paused
+
+
+@pytest.mark.rule("D13")
 def test_an_outage_of_a_call_that_was_stopped_pauses_nothing() -> None:
     actor, merge = merging()
     actor.receive(Logged(2, (LONG,)))
@@ -215,6 +229,15 @@ def test_who_settles_during_a_wait_is_answered_after_it_when_the_merges_are_buil
     assert ([3], []) == ([view.t for view in views(after)], told(after, "edge"))
     settled = told(build(actor, orders(after)), "edge")
     assert [Settled(7, 4, 0)] == settled, "the stopped call has told of no model call"
+
+
+@pytest.mark.rule("D12")
+def test_who_settles_while_a_turn_waits_and_nothing_may_be_built_is_answered() -> None:
+    actor = planner(builds=0)
+    actor.receive(Logged(0, (LONG,)))
+    actor.receive(TURN)
+    assert [Settled(7, 0, 1)] == told(actor.receive(Settle("edge", 7, 1, take=False)), "edge")
+    assert 1 == status(actor).waiting
 
 
 def test_the_owner_may_end_while_a_turn_waits() -> None:

@@ -172,7 +172,7 @@ class Planner:
         effects += self._retry(now)
         if self._is_busy():
             return effects
-        if self.settling and not self.waits and (self.pause.why or not self.chat.parked):
+        if self.settling and (self.pause.why or not self.chat.parked):
             effects += self._settled()
         return [*effects, *self._save_view_later()]
 
