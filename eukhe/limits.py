@@ -60,6 +60,7 @@ OWNER_IDLE_S: Final = 600  # without a client; then a background owner leaves
 OWNER_BUSY_S: Final = 10  # between two looks whether one that was to leave has finished its queue
 OWNER_SILENT_S: Final = 5  # without an answer; then a client says that the owner seems to be stopped
 OWNER_LOOK_S: Final = 0.02  # between two looks for an owner's address
+OWNERS_LOST_MAX: Final = 20  # that end one after the other without an answer to a client; then it gives up
 
 # The log (rules 6, 9, 10)
 FORMAT_VERSION: Final = 1
@@ -207,7 +208,7 @@ SIM_STEP_CHARS_MAX: Final = 160  # of a step that is shown
 SIM_RUNS: Final = 100  # of `eukhe chaos`
 SIM_RUNS_A_TASK: Final = 4  # that a process takes at a time
 SIM_SHRINK_RUNS_MAX: Final = 600  # tried to shorten one that failed
-SIM_STEPS: Final = 1_500  # of a run's safety phase
+SIM_STEPS: Final = 3_000  # of a run's safety phase
 SIM_FULL_EVERY_STEPS: Final = 64  # between two full checks
 SIM_HOUR_S: Final = 3_600
 SIM_DAY_S: Final = 86_400
@@ -218,8 +219,8 @@ SIM_COME_AGAIN_S: Final = 1.0  # after which a client that found no owner looks 
 SIM_AT_ONCE_MAX: Final = 4  # orders of a client
 SIM_DEAF_S: Final = 600.0  # for which a client does not read
 SIM_LATE_FRAME_S: Final = 300.0  # by which a frame is late, at most
-SIM_TURN_S: Final = 300.0  # that a turn's call takes at most
-SIM_MESSAGES_MAX: Final = 60  # that clients choose to log, about
+SIM_TURN_S: Final = 30.0  # that a turn's call takes at most
+SIM_MESSAGES_MAX: Final = 160  # that clients choose to log, about
 SIM_CLIENTS_MAX: Final = 4
 SIM_STOPPED_S: Final = 900.0  # for which an owner is stopped, at most
 SIM_CALM_STEPS_MAX: Final = 60_000  # of the phase without faults

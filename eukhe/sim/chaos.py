@@ -44,8 +44,8 @@ def run(options: Options) -> Outcome:
     machine = Machine(options)
     failure = None
     try:
-        _storm(machine)
-        _calm(machine)
+        storm(machine)
+        calm(machine)
     except CheckFailed as failed:
         failure = _failure(machine, failed.check, failed.expected, failed.found)
     except (AssertionError, EukheError) as error:
@@ -76,7 +76,7 @@ class Digest:
         return self._digest.hexdigest()
 
 
-def _storm(machine: Machine) -> None:
+def storm(machine: Machine) -> None:
     """Faults strike."""
     faults = machine.faults
     due = [(faults.gap(name), name) for name in STRIKES if name in faults.odds]
@@ -90,7 +90,7 @@ def _storm(machine: Machine) -> None:
         _step(machine)
 
 
-def _calm(machine: Machine) -> None:
+def calm(machine: Machine) -> None:
     """None does: all ends."""
     machine.calm()
     for _ in range(SIM_CALM_STEPS_MAX):
@@ -108,9 +108,9 @@ def _step(machine: Machine) -> bool:
     if not machine.step():
         return False
     if not machine.scheduler.steps % SIM_FULL_EVERY_STEPS:
-        machine.watch.due = True
-    if machine.watch.due:
         machine.watch.full()
+    if machine.watch.fold_is_due:
+        machine.watch.fold()
     return True
 
 

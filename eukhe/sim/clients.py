@@ -59,7 +59,7 @@ from eukhe.sim.sockets import Connection
 if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
 
-ACTS: Final = ("append", "append", "append", "turn", "turn", "settle", "status", "leave")
+ACTS: Final = ("append",) * 4 + ("turn",) * 4 + ("settle", "status", "leave")  # number: as likely as they are many
 
 
 class Turn:
@@ -220,7 +220,7 @@ class Client:
         if self.again:
             again, self.again = self.again, []
             return again
-        return [self.machine.text.entry() for _ in range(self.random.randint(1, 3))]  # number: a few at once
+        return [self.machine.text.entry() for _ in range(self.random.randint(1, 5))]  # number: a few at once
 
     def _append(self, entries: Sequence[Entry]) -> None:
         self._order(Append(tuple(entries), self.name, self.outbox.ticket()))

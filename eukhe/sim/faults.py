@@ -25,8 +25,8 @@ class Fault(NamedTuple):
     odds: Odds
 
 
-STEP = Odds(1_500, 200)  # number: of an owner's steps
-RARE = Odds(2_500, 400)  # number: likewise, of what is worst
+STEP = Odds(3_000, 400)  # number: of an owner's steps
+RARE = Odds(4_000, 800)  # number: likewise, of what is worst
 START = Odds(6, 2)  # number: of the owners that come
 CALL = Odds(25, 5)  # number: of the model's calls
 FRAME = Odds(100, 20)  # number: of the frames sent

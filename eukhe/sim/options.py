@@ -13,7 +13,7 @@ from eukhe.sim.faults import FAULTS
 VIEWS: Final = (  # number: ceiling, floor, and those of the compaction view, in bytes
     (3_000, 1_500, 1_200, 600),  # number: as above
     (1_500, 700, 400, 200),  # number: as above
-    (8_000, 4_000, 2_000, 1_000),  # number: as above
+    (800, 400, 250, 120),  # number: as above
 )
 
 
@@ -49,7 +49,7 @@ def draw(
     odds = {}
     for name, fault in FAULTS.items():
         on = dice.random() * 2 < share
-        chosen = dice.choice((fault.odds.seldom, fault.odds.seldom, fault.odds.often))
+        chosen = dice.choice((fault.odds.seldom,) * 3 + (fault.odds.often,))  # number: mostly seldom
         if name not in skip and (on if only is None else name in only):
             odds[name] = chosen
     return Options(

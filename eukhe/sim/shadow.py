@@ -24,6 +24,7 @@ from eukhe.actors.messages import (
     StopBuild,
     Wait,
     WaitFailed,
+    WriterLate,
     WriteTree,
     Written,
 )
@@ -171,6 +172,12 @@ class PlannerShadow:
         if chat.failures != oracle.failures:
             raise CheckFailed("failures", dict(oracle.failures), chat.failures)
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing of the tree is on its way to the disk."""
+        planner = self.planner
+        return planner.written == planner.ordered and not (planner.unsynced or planner.lost_free)
+
     def whole(self) -> None:
         """The views, line by line."""
         chat, oracle = self.planner.chat, self.oracle
@@ -207,6 +214,9 @@ class GateShadow:
                 self._read((reply_to, ticket), now)
             case LeavePrefix(reply_to, ticket) | Cancel(reply_to, ticket):
                 self._leave((reply_to, ticket))
+            case WriterLate(prefix, reply_to, ticket):
+                if self._writers.get(prefix, (None,))[0] == (reply_to, ticket) and not self._is_written(prefix, now):
+                    del self._writers[prefix]
         for effect in effects:
             if isinstance(effect, Tell) and isinstance(effect.message, PrefixOpen):
                 self._opened((effect.to, effect.message.ticket), now)
@@ -224,7 +234,7 @@ class GateShadow:
 
     def _read(self, call: Asker, now: float) -> None:
         prefix = self._at[call]
-        if not self._is_written(prefix, now) or self._writers[prefix][0] == call:
+        if self._writers.get(prefix, (call,))[0] == call:
             self._writers.pop(prefix, None)
             self._warm_until_s[prefix] = now + PREFIX_WARM_S
 

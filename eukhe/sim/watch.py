@@ -50,7 +50,7 @@ class Watch:
         self.planner: PlannerShadow | None = None
         self.gate: GateShadow | None = None
         self.poisoned = False
-        self.due = False  # a full check
+        self.fold_is_due = False
         self._told: dict[type[Msg], Callable[[str, Any], None]] = {
             AppendDone: self._append_done,
             ViewTaken: self._view_taken,
@@ -193,19 +193,21 @@ class Watch:
     # --- the whole ---
 
     def full(self) -> None:
-        """The live chat is the oracle's, and once nothing is on its way to the disk, the files'."""
+        """The live chat is the oracle's; and the files', as soon as nothing is on its way to the disk."""
+        if self.planner is not None:
+            self.planner.whole()
+            self.fold_is_due = True
+
+    def fold(self) -> None:
+        """Where it is due and can be: the files, folded, are the live chat."""
         shadow = self.planner
-        if shadow is None:
+        if shadow is None or self.poisoned or not shadow.is_quiet or shadow.oracle.t != len(self.ledger.messages):
             return
-        shadow.whole()
-        planner = shadow.planner
-        quiet = planner.written == planner.ordered and not (planner.unsynced or planner.lost_free or self.poisoned)
-        if not quiet or planner.chat.t != len(self.ledger.messages):
-            return
-        self.due = False
+        self.fold_is_due = False
+        chat = shadow.planner.chat
         folded = self.ledger.fold(self.limits)
-        if folded.problems or folded.free or state(folded.chat) != state(planner.chat):
-            raise CheckFailed("fold", state(folded.chat), (state(planner.chat), folded.problems, folded.free))
+        if folded.problems or folded.free or state(folded.chat) != state(chat):
+            raise CheckFailed("fold", state(folded.chat), (state(chat), folded.problems, folded.free))
 
     def ended(self, disk: Disk, index: IndexFile) -> None:
         """At the end, after a clean stop: the files prove everything, and nothing is left to build."""
