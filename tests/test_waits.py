@@ -65,17 +65,23 @@ def test_several_turns_wait_together_and_get_the_same_view_in_their_order() -> N
     assert 1 == len(told(effects, "edge"))
 
 
-def test_a_wait_that_is_ordered_again_is_answered_once() -> None:
+def test_a_wait_that_is_ordered_again_is_the_same_wait() -> None:
     actor = planner()
-    actor.receive(Logged(0, (LONG, SHORT)))
+    calls = orders(actor.receive(Logged(0, (LONG,)), 0))
     actor.receive(TURN)
-    actor.receive(TURN)
+    actor.receive(failed(calls[part(0)], part(0)))
+    assert [] == actor.receive(TURN, RETRY_TICK_S), "what failed is for the tick"
     assert 1 == status(actor).waiting
-    actor.receive(TAKE)  # to be handed out once the second message's line is on disk
+
+
+def test_a_wait_whose_view_is_on_its_way_may_be_ordered_again_and_is_answered_once() -> None:
+    actor, _ = merging()
+    actor.receive(Logged(2, (LONG, SHORT)))
     actor.receive(TURN)
-    assert 0 == status(actor).waiting
-    assert [taken(2, (part(0), part(1)), [part(0)])] == views(actor.receive(Written((part(1),), 1)))
-    assert [] == views(actor.receive(done(1, part(0))))
+    actor.receive(TAKE)  # to be handed out once the last message's line is on disk
+    assert [] == actor.receive(TURN), "nothing is stopped for it"
+    assert [1] == [view.ticket for view in views(actor.receive(Written((part(3),), 3)))]
+    assert [] == views(actor.receive(done(4, part(2))))
 
 
 # --- what runs meanwhile ---

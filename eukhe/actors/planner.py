@@ -287,9 +287,7 @@ class Planner:
 
     def _wait(self, asker: Asker, now: float) -> list[Effect]:
         """A turn wants its view. The first one that has to wait for it stops all calls that it does not need. D5."""
-        first = not self.waits
-        self.waits.add(asker)
-        if not first or self._views_are_due():
+        if not self.waits.add(asker) or self._views_are_due():
             return []
         tick_s = self.waits.first_tick_s(now)
         if not tick_s:

@@ -36,10 +36,16 @@ class Waits:
     def __bool__(self) -> bool:
         return bool(self.turns)
 
-    def add(self, asker: Asker) -> None:
-        """A turn waits; nothing changes where it does already, or where its view is on its way."""
-        if all(taken.asker != asker for taken in self._taken):
-            self.turns[asker] = None
+    def add(self, asker: Asker) -> bool:
+        """A turn waits; nothing changes where it does already, or where its view is on its way.
+
+        Whether it is the first one.
+        """
+        first = not self.turns
+        if any(taken.asker == asker for taken in self._taken):
+            return False
+        self.turns[asker] = None
+        return first
 
     def failure(self, now_s: float) -> None:
         self._failed_s = now_s
