@@ -62,7 +62,11 @@ def leave_a_process() -> Callable[[], None]:
 def leave_a_process_that_ended() -> Callable[[], None]:
     child = subprocess.Popen(["true"])
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    return lambda: bool(child.wait()) and None
+
+    def end() -> None:
+        child.wait()
+
+    return end
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The fork server, from the owner's side: a process of which workers are forked, and how one is asked for.
 
-It is started with nothing of the owner's but two handles, and with an environment that holds no keys. multiprocessing's
+It is started with nothing of the owner's but its ends of a socket and of a pipe, and with an environment that holds no keys. multiprocessing's
 own fork server would do neither: it and its resource tracker get the whole environment, every worker runs the program's
 main module anew, and a start has no limit.
 """
@@ -50,6 +50,7 @@ class ForkServer:
                 [sys.executable, "-I", "-c", _MAIN.format(path=path, control=theirs.fileno(), life=life)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,  # else whoever reads what the owner says would wait for its workers, too
                 env=without_keys(os.environ),
                 cwd="/",
                 pass_fds=(theirs.fileno(), life),
@@ -71,7 +72,7 @@ class ForkServer:
                     raise WorkerFailed(f"no worker process started within {wait_s:g} s")
                 forked = Forked(int(ours.recv_bytes(WORKER_REPLY_BYTES_MAX)), ours, life)
             except (OSError, EOFError) as error:
-                why = str(error) or "the fork server has ended"
+                why = str(error) or "the fork server has ended, `python -c 'import eukhe.worker'` may say why"
                 raise WorkerFailed(f"no worker process could be started: {why}") from error
             failed.pop_all()
         return forked
