@@ -77,6 +77,7 @@ def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_chat_with_a_long_path_is_reached_by_a_link(deep: Path, tmp_path: Path) -> None:
     folder = tmp_path / f"eukhe-{os.geteuid()}"
+    (deep / "socket.new").symlink_to("/nowhere")  # as an owner leaves it that dies just then
     for _ in range(2):
         with listening(deep) as ear:
             with plug(deep):
@@ -98,6 +99,15 @@ def test_two_such_chats_do_not_meet_and_what_one_left_is_replaced(deep: Path, tm
             one.connected()
         assert two.events.empty()
     dead._bell.close()
+
+
+def test_the_folder_is_for_the_user_alone_whatever_the_umask(deep: Path, tmp_path: Path) -> None:
+    before = os.umask(0o777)
+    try:
+        with listening(deep):
+            assert 0o700 == stat.S_IMODE((tmp_path / f"eukhe-{os.geteuid()}").lstat().st_mode)
+    finally:
+        os.umask(before)
 
 
 @pytest.mark.parametrize("planted", ["link", "file", "open", "group"])

@@ -328,6 +328,7 @@ def test_when_it_is_to_finish_it_shuts_and_knows_nobody_any_more() -> None:
     assert [] == kit.say(client, APPEND)
     assert [] == kit.say(stranger, HELLO)
     assert [] == kit.hear(Connected(9))
+    assert [] == kit.say(9, HELLO)
     assert [] == kit.receive(AppendDone(1, DONE))
     assert [] == kit.receive(IdleDue())
 

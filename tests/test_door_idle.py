@@ -36,6 +36,14 @@ def test_a_client_that_comes_keeps_it_and_the_last_to_go_begins_the_wait_anew() 
     assert [] == kit.leave(stranger)
 
 
+def test_one_that_came_and_went_while_it_asked_keeps_it_for_as_long_again() -> None:
+    kit = DoorKit(leaves_when_idle=True)
+    kit.receive(IdleDue())
+    assert [IDLE] == kit.leave(kit.welcome())
+    assert [] == kit.receive(idle_or_not(1, idle=True))
+    assert [Tell("planner", AskStatus("door", 2))] == kit.receive(IdleDue())
+
+
 def test_one_that_only_connects_keeps_nobody() -> None:
     kit = DoorKit(leaves_when_idle=True)
     kit.connect()

@@ -1,9 +1,11 @@
 """The chat's socket: frames, windows, clients that are late, ahead, gone or too many, and where it lies."""
 
+import errno
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,14 @@ def test_a_frame_that_is_too_long_is_none_on_either_side() -> None:
         frames.next()
     with pytest.raises(FrameTooLong):
         frame(bytes(FRAME_BYTES_MAX + 1))
+
+
+def turn(ear: Ear, client: socket.socket, number: int) -> None:
+    """A client is heard twice, and nothing else: whatever else the thread had to do is done."""
+    for _ in range(2):
+        client.sendall(frame(b"here"))
+        assert Received(number, b"here") == ear.next()
+        ear.sockets.grant(number, counted(b"here"))
 
 
 # --- clients ---
@@ -102,15 +112,31 @@ def test_a_client_that_is_ahead_is_not_read_from_until_it_is_granted_more(
         one, two = ear.connected(), ear.connected()
         ahead.sendall(frame(data) * 5)
         assert [Received(one, data)] * 3 == [ear.next() for _ in range(3)]
-        other.sendall(frame(b"goes on"))
-        assert Received(two, b"goes on") == ear.next()
+        turn(ear, other, two)
         ear.sockets.grant(one, counted(data) - 1)  # not enough for one more
-        other.sendall(frame(b"and on"))
-        assert Received(two, b"and on") == ear.next()
+        turn(ear, other, two)
         ear.sockets.grant(one, 1)
         assert Received(one, data) == ear.next()
-        ear.sockets.grant(one, 4 * counted(data) - counted(data))
+        ear.sockets.grant(one, 3 * counted(data))
         assert Received(one, data) == ear.next()
+
+
+def test_no_more_is_read_of_a_client_that_is_ahead_than_once(
+    tmp_path: Path, ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_module, "CLIENT_WINDOW_BYTES", counted(b"here"))
+    with plug(tmp_path) as ahead, plug(tmp_path) as other:
+        ear.connected()
+        two = ear.connected()
+        ahead.sendall(frame(b"") * 2)
+        assert b"" == ear.received()
+        ahead.setblocking(False)
+        taken = 0
+        for _ in range(200):
+            with suppress(BlockingIOError):
+                taken += ahead.send(bytes(100_000))
+            turn(ear, other, two)
+        assert taken < 5_000_000
 
 
 def test_that_a_client_has_gone_is_heard_also_while_it_is_ahead(
@@ -186,6 +212,17 @@ def test_to_a_client_that_is_gone_nothing_is_done(tmp_path: Path, ear: Ear) -> N
         assert Connected(2) == ear.next()
 
 
+def test_of_who_is_dropped_nothing_is_handed_over() -> None:
+    one, two = socket.socketpair()
+    with one, two:
+        connection = Connection(one)
+        two.sendall(frame(b"read before"))
+        connection.read(memoryview(bytearray(1_000)))
+        assert connection.drop(0.0)
+        assert [] == connection.frames()
+        assert 0 == connection.awaited()
+
+
 # --- many, and none to let in ---
 
 
@@ -196,8 +233,10 @@ def test_those_who_are_too_many_wait_until_one_has_gone(
     one, two, three = (plug(tmp_path) for _ in range(3))
     assert [1, 2] == [ear.connected(), ear.connected()]
     three.sendall(frame(b"patient"))
-    two.sendall(frame(b"heard"))
-    assert Received(2, b"heard") == ear.next()
+    tries = counter(monkeypatch)
+    for _ in range(20):
+        turn(ear, two, 2)
+    assert tries() < 3, "it looks at those who wait all the time"
     one.close()
     assert 1 == ear.disconnected()[0]
     assert [Connected(3), Received(3, b"patient")] == [ear.next(), ear.next()]
@@ -224,37 +263,57 @@ def test_all_of_three_hundred_clients_are_served(tmp_path: Path, ear: Ear) -> No
         assert {b"served %d" % k for k in range(300)} == {answer.result() for answer in answers}
 
 
+class Full:
+    """A listener in a process that has opened all the files it may."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self.listener = listener
+        self.is_full = False
+
+    def accept(self) -> tuple[socket.socket, object]:
+        if self.is_full:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return self.listener.accept()
+
+    def fileno(self) -> int:
+        return self.listener.fileno()
+
+    def close(self) -> None:
+        self.listener.close()
+
+
+def counter(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How often the thread looks whom it can let in, from now on."""
+    looks: list[None] = []
+    let_in = socket_module._Loop._let_in
+
+    def counted(self: socket_module._Loop) -> None:
+        looks.append(None)
+        let_in(self)
+
+    monkeypatch.setattr(socket_module._Loop, "_let_in", counted)
+    return lambda: len(looks)
+
+
 def test_without_a_free_file_handle_nobody_is_let_in_and_nobody_is_harmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tries = []
-
-    class Full:
-        """A listener in a process that has opened all it may, for three tries."""
-
-        def __init__(self, listener: socket.socket) -> None:
-            self.listener = listener
-
-        def accept(self) -> tuple[socket.socket, object]:
-            tries.append(1)
-            if len(tries) <= 3:
-                raise OSError(24, "Too many open files")
-            return self.listener.accept()
-
-        def fileno(self) -> int:
-            return self.listener.fileno()
-
-        def close(self) -> None:
-            self.listener.close()
-
-    monkeypatch.setattr(socket_module, "ACCEPT_AGAIN_S", 0.01)
     sockets = UnixSockets(tmp_path)
-    sockets._address.listener = Full(sockets._address.listener)  # type: ignore[assignment]
+    listener = Full(sockets._address.listener)
+    sockets._address.listener = listener  # type: ignore[assignment]
     ear = Ear(sockets)
-    with plug(tmp_path) as client:
-        client.sendall(frame(b"at last"))
-        assert [Connected(1), Received(1, b"at last")] == [ear.next(), ear.next()]
-    assert len(tries) >= 4
+    with plug(tmp_path) as first:
+        number = ear.connected()
+        listener.is_full = True
+        turn(ear, first, number)
+        tries = counter(monkeypatch)
+        with plug(tmp_path) as second:
+            second.sendall(frame(b"at last"))
+            for _ in range(20):
+                turn(ear, first, number)
+            assert tries() < 3, "it tries all the time"
+            listener.is_full = False
+            assert [Connected(2), Received(2, b"at last")] == [ear.next(), ear.next()]
     sockets.close()
 
 
@@ -270,6 +329,5 @@ def test_sockets_that_fail_say_so_and_leave_nothing(tmp_path: Path, ear: Ear, mo
     assert isinstance(event, Deafened)
     assert "ZeroDivisionError: planted" in event.why
     assert has_ended(client)
-    client.close()
-    ear.sockets.close()
     assert [] == list(tmp_path.iterdir())
+    client.close()

@@ -278,8 +278,6 @@ class Door:
 
     def _leave_or_wait(self, idle: bool) -> Sequence[Effect]:
         self.look = None
-        if self.clients:
-            return ()
         return [Tell(EDGE, Leaving("idle"))] if idle else self._idle_in(OWNER_BUSY_S)
 
     def _shut(self) -> None:

@@ -66,8 +66,6 @@ class Connection:
 
     def read(self, room: memoryview) -> None:
         """What is there now; `room` is where it goes at first."""
-        if self.end_s is not None:
-            return
         try:
             read = self.socket.recv_into(room)
             if not read:
