@@ -29,6 +29,7 @@ STEP = Odds(3_000, 400)  # number: of an owner's steps
 RARE = Odds(4_000, 800)  # number: likewise, of what is worst
 START = Odds(6, 2)  # number: of the owners that come
 CALL = Odds(25, 5)  # number: of the model's calls
+TURN = Odds(6, 2)  # number: of the turns, and of the calls that may be stopped
 FRAME = Odds(100, 20)  # number: of the frames sent
 ACT = Odds(40, 8)  # number: of what clients do
 
@@ -61,7 +62,7 @@ FAULTS: Mapping[str, Fault] = {
     "thinking-only": Fault("a reply of thinking alone", "29", CALL),
     "odd-reply": Fault("a reply with newlines, NUL, ESC, a head, a tag", "29, 36", CALL),
     "twice": Fault("a call's end is told twice", "33", CALL),
-    "after-stop": Fault("a call's end comes after it was stopped", "33", CALL),
+    "after-stop": Fault("a call's end comes after it was stopped", "33", TURN),
     # At a frame.
     "late-frame": Fault("a frame arrives up to minutes later", "23", FRAME),
     "cut": Fault("a connection breaks", "23", FRAME),
@@ -71,7 +72,7 @@ FAULTS: Mapping[str, Fault] = {
     "odd-frame": Fault("a client sends garbage", "23", ACT),
     "newer-client": Fault("a newer client asks the owner to leave", "17", ACT),
     "sent-twice": Fault("what was acknowledged is sent again, with its key", "20", ACT),
-    "cancelled-wait": Fault("a wait is cancelled", "40", ACT),
+    "cancelled-wait": Fault("a wait is cancelled", "40", TURN),
     "long-message": Fault("a message that is split or clipped", "35", ACT),
     "odd-message": Fault("a message with heads, tags, NUL, line separators", "7, 36", ACT),
     "owner-ends": Fault("the owner is told to stop while clients are there", "20", ACT),

@@ -228,10 +228,11 @@ class Watch:
             raise CheckFailed("queue-empties", sorted(expected), sorted(self.ledger.nodes))
         texts = {part: node.text for part, node in self.ledger.nodes.items()}
         without_faults = self.tree_without_faults()
-        if all(self._is_models(part) for part in texts) and texts != without_faults:
+        if all(self.is_models(part) for part in texts) and texts != without_faults:
             raise CheckFailed("tree", without_faults, texts)
 
-    def _is_models(self, part: Part) -> bool:
+    def is_models(self, part: Part) -> bool:
+        """Whether its line is the model's own, or its sources as they are."""
         sources = self.sources(part)
         return self.ledger.nodes[part].text in ("\n".join(sources), line_of(sources))
 
