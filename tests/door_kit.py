@@ -3,25 +3,30 @@
 from collections.abc import Sequence
 
 from eukhe.actors.behaviour import Drop, Effect, Grant, Send, Tell
-from eukhe.actors.door import Door
+from eukhe.actors.door import NAME, Door
 from eukhe.actors.messages import Hello, Msg, Ping, Refused, SocketHeard, Status, Welcome
 from eukhe.actors.ports import Connected, Disconnected, Received, SocketEvent
 from eukhe.actors.wire import encode
 from eukhe.limits import FRAME_OVERHEAD_BYTES, PROTOCOL
+from tests.actor_kit import Rig
 
 HELLO = Hello(PROTOCOL, "1.2", 99)
 
 
 class DoorKit:
-    """A door that is open. Effects are kept, so that what a test looks at is all that happened since."""
+    """A door that is open, in its host on the runtime whose turn it is."""
 
     def __init__(self, *, leaves_when_idle: bool = False) -> None:
-        self.door = Door("1.2", 41, leaves_when_idle=leaves_when_idle)
+        self.rig = Rig(lambda: Door("1.2", 41, leaves_when_idle=leaves_when_idle), name=NAME)
         self.up = self.receive(Ping("supervisor", 1))
         self.clients = 0
 
+    @property
+    def door(self) -> Door:
+        return self.rig.behaviour
+
     def receive(self, message: Msg) -> list[Effect]:
-        return list(self.door.receive(message, 0.0))
+        return self.rig.receive(message)
 
     def hear(self, event: SocketEvent) -> list[Effect]:
         return self.receive(SocketHeard(event))

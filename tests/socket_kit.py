@@ -86,12 +86,6 @@ def has_ended(connection: socket.socket) -> bool:
         return True
 
 
-def handles() -> set[str]:
-    """This process's open files. Empty where the system does not tell."""
-    folder = Path("/proc/self/fd")
-    return {path.name for path in folder.iterdir()} if folder.exists() else set()
-
-
 # --- what clients say to a whole owner ---
 
 

@@ -3,7 +3,6 @@
 import os
 import socket
 import stat
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,9 @@ from eukhe.errors import HomeError
 from eukhe.world import address
 from eukhe.world.frames import frame
 from eukhe.world.socket import UnixSockets
-from tests.socket_kit import Ear, handles, has_ended, listening, plug
+from tests.socket_kit import Ear, has_ended, listening, plug
+
+pytestmark = pytest.mark.usefixtures("no_leaks")
 
 
 def test_the_address_is_for_the_user_alone_whatever_the_umask(tmp_path: Path) -> None:
@@ -27,8 +28,6 @@ def test_the_address_is_for_the_user_alone_whatever_the_umask(tmp_path: Path) ->
 
 
 def test_nothing_is_left_after_the_close(tmp_path: Path) -> None:
-    threads = set(threading.enumerate())
-    files = handles()
     with listening(tmp_path) as ear, plug(tmp_path) as client:
         ear.connected()
         ear.sockets.close()
@@ -37,8 +36,6 @@ def test_nothing_is_left_after_the_close(tmp_path: Path) -> None:
         assert [] == list(tmp_path.iterdir())
     UnixSockets(tmp_path).close()
     assert [] == list(tmp_path.iterdir())
-    assert threads == set(threading.enumerate())
-    assert files == handles()
 
 
 def test_who_comes_before_anybody_listens_waits(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ from eukhe.limits import FRAME_OVERHEAD_BYTES, PROTOCOL
 from eukhe.model.part import Part
 from tests.door_kit import HELLO, DoorKit, grant, idle_or_not, refusal
 
+pytestmark = pytest.mark.usefixtures("both_runtimes")
+
 APPEND = Append((Entry("user", "hi"),), "whoever", 7)
 DONE = (Logging(0, 1, 1),)
 LINES = (Part(0, 3),)

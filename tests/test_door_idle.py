@@ -1,9 +1,13 @@
 """The door of an owner that leaves when nobody comes."""
 
+import pytest
+
 from eukhe.actors.behaviour import EDGE, CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.messages import AskStatus, IdleDue, Leaving
 from eukhe.limits import OWNER_BUSY_S, OWNER_IDLE_S
 from tests.door_kit import HELLO, DoorKit, idle_or_not
+
+pytestmark = pytest.mark.usefixtures("both_runtimes")
 
 IDLE: Effect = SetTimer("idle", OWNER_IDLE_S, IdleDue())
 

@@ -29,7 +29,9 @@ from eukhe.world import link as link_module
 from eukhe.world.address import Address
 from eukhe.world.frames import FrameTooLong, frame
 from eukhe.world.link import Link
-from tests.socket_kit import WAIT_S, handles, read_frame
+from tests.socket_kit import WAIT_S, read_frame
+
+pytestmark = pytest.mark.usefixtures("no_leaks")
 
 WELCOME = Welcome(PROTOCOL, "1.2", 41)
 Says = Callable[[socket.socket], None]
@@ -171,10 +173,8 @@ def test_an_owner_that_does_not_greet_is_none(tmp_path: Path, said: bytes) -> No
 
 def test_an_owner_that_is_stopped_is_not_waited_for_longer_than_was_said(tmp_path: Path) -> None:
     address = Address(tmp_path)
-    before = handles()
     with pytest.raises(TimeoutError):
         Link.connect(tmp_path, 0.05)
-    assert before == handles()
     address.close()
 
 
@@ -283,14 +283,12 @@ def test_a_message_that_is_too_long_is_not_sent(tmp_path: Path) -> None:
 
 
 def test_after_its_close_a_link_is_gone_and_leaves_nothing(tmp_path: Path) -> None:
-    before = handles()
     with linked(tmp_path) as (link, _):
         link.close()
         link.close()
         link.tell("", Ping("edge", 1))
         with pytest.raises(OwnerGone):
             link.hear(WAIT_S)
-    assert before == handles()
 
 
 # --- Ctrl-C ---

@@ -19,6 +19,8 @@ from eukhe.world.frames import Frames, FrameTooLong, frame
 from eukhe.world.socket import UnixSockets
 from tests.socket_kit import Ear, has_ended, listening, plug, read, read_frame
 
+pytestmark = pytest.mark.usefixtures("no_leaks")
+
 
 @pytest.fixture
 def ear(tmp_path: Path) -> Iterator[Ear]:

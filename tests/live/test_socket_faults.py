@@ -1,7 +1,6 @@
 """What goes wrong at the socket of a real owner: each fault harms whoever caused it, and nobody else."""
 
 import random
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -39,7 +38,9 @@ from eukhe.world.frames import frame
 from eukhe.world.home import make_home
 from eukhe.world.link import Link
 from tests.live.door_owner import owner_process, owning
-from tests.socket_kit import WAIT_S, append, greet, handles, has_ended, logged, plug, read_frame, status
+from tests.socket_kit import WAIT_S, append, greet, has_ended, logged, plug, read_frame, status
+
+pytestmark = pytest.mark.usefixtures("no_leaks")
 
 
 class Live(NamedTuple):
@@ -56,14 +57,8 @@ def chat(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def live(chat: Path) -> Iterator[Live]:
-    """Of which nothing may be left."""
-    threads, files = set(threading.enumerate()), handles()
     with owning(chat) as system:
         yield Live(chat, system)
-    for thread in set(threading.enumerate()) - threads:
-        thread.join(WAIT_S)
-    assert threads == set(threading.enumerate())
-    assert files == handles()
     assert not (chat / "socket").exists()
 
 

@@ -17,6 +17,8 @@ from eukhe.world.link import Link
 from tests.live.door_owner import owner_process, owning
 from tests.socket_kit import WAIT_S, append
 
+pytestmark = pytest.mark.usefixtures("no_leaks")
+
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can play another user")
 
 
