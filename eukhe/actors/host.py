@@ -12,9 +12,6 @@ from typing import Any, Protocol
 import pykka
 
 from eukhe.actors.behaviour import (
-    EDGE as EDGE,  # told to all who import the host
-)
-from eukhe.actors.behaviour import (
     Behaviour,
     CancelTimer,
     Drop,

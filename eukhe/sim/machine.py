@@ -7,8 +7,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Final
 
-from eukhe.actors.behaviour import Behaviour
-from eukhe.actors.host import EDGE
+from eukhe.actors.behaviour import EDGE, Behaviour
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, Resume
 from eukhe.actors.opening import open_chat

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import pykka
 
-from eukhe.actors.behaviour import Behaviour, Effect
-from eukhe.actors.host import EDGE, Host
+from eukhe.actors.behaviour import EDGE, Behaviour, Effect
+from eukhe.actors.host import Host
 from eukhe.actors.messages import Begin, Begun, End, Ended, Failed, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, NoSockets, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
