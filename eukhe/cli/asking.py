@@ -29,10 +29,10 @@ from eukhe.actors.messages import (
     Synced,
 )
 from eukhe.actors.outbox import Outbox
+from eukhe.actors.ports import Index
 from eukhe.cli.output import say
 from eukhe.errors import Bug, ExpectedError, OwnerGone, OwnerSilent
-from eukhe.limits import EDGE_WAIT_S, OWNER_SILENT_S, STATUS_EVERY_S
-from eukhe.world.index import SqliteIndex
+from eukhe.limits import EDGE_WAIT_S, OWNER_SILENT_S, OWNERS_LOST_MAX, STATUS_EVERY_S
 
 
 class Line(Protocol):
@@ -63,6 +63,7 @@ class Asker:
 
     def __init__(self, line: Line, renew: Callable[[], Line]) -> None:
         self._line = line
+        self._lost = 0  # owners, since the last answer
         self._renew = renew
         self._outbox = Outbox(uuid4().hex)
         self._sent: dict[int, str] = {}  # ticket -> the actor that is to answer
@@ -81,14 +82,16 @@ class Asker:
         return ticket
 
     def answer(self, ticket: int, wait_s: float) -> Msg:
-        """The answer to a ticket. TimeoutError when it does not come."""
+        """The answer to a ticket. TimeoutError when it does not come; an owner that comes meanwhile has as long."""
         until_s = time.monotonic() + wait_s
         while ticket not in self._early:
             try:
                 heard = self._line.hear(max(0, until_s - time.monotonic()))
             except OwnerGone:
                 self._go_on()
+                until_s = time.monotonic() + wait_s
                 continue
+            self._lost = 0
             if self._outbox.answered(heard):
                 self._early[heard.ticket] = heard  # type: ignore[attr-defined]  # what is answered has a ticket
         del self._sent[ticket]
@@ -114,22 +117,27 @@ class Asker:
         self._line.close()
 
     def _go_on(self) -> None:
-        """With the next owner, which is told again what was not answered."""
+        """With the next owner, which is told again what was not answered. OwnerGone where that kills every one."""
         self._line.close()
+        self._lost += 1
+        if self._lost > OWNERS_LOST_MAX:
+            raise OwnerGone(f"{self._lost} owners of the chat ended before they answered; owner.log may say why")
         self._line = self._renew()
         for order in self._outbox.again():
             self._line.tell(self._sent[order.ticket], order)  # type: ignore[attr-defined]  # as above
 
 
-def silent(pid: int, then: str) -> str:
+def silent(pid: int | None, then: str) -> str:
     """What is said of an owner that does not answer."""
+    if pid is None:
+        return f"the process that owns the chat does not answer; it may be stopped: {then}"
     return f"pid {pid}, which owns the chat, does not answer; it may be stopped (`kill -CONT {pid}`): {then}"
 
 
 class Owner:
     """What a command may ask. `archive`, `index`: what is committed. `nodes_before`: lines that were built before."""
 
-    def __init__(self, asker: Asker, index: SqliteIndex, archive: Archive, nodes_before: int) -> None:
+    def __init__(self, asker: Asker, index: Index, archive: Archive, nodes_before: int) -> None:
         self._asker = asker
         self.archive = archive
         self.index = index

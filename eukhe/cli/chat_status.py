@@ -80,7 +80,7 @@ def _asked(chat: Path) -> Status | None:
             link.tell("planner", AskStatus("", 1))
             status = link.hear(STATUS_WAIT_S)
     except TimeoutError:
-        say(silent(owner_pid(chat) or 0, "what it is at is not known"))
+        say(silent(owner_pid(chat), "what it is at is not known"))
         return None
     except (OwnerGone, OwnerRefused):
         return None

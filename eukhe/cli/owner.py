@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import Leaving, Msg
@@ -16,8 +17,8 @@ from eukhe.actors.threads import Edge, Threads
 from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, tell_problems
-from eukhe.errors import Bug, ExpectedError
-from eukhe.limits import FILE_MODE
+from eukhe.errors import Bug, ExpectedError, HomeError
+from eukhe.limits import FILE_MODE, LOCK_WAIT_S
 from eukhe.world.clock import RealClock
 from eukhe.world.config import Settings, store
 from eukhe.world.disk import RealDisk
@@ -59,7 +60,14 @@ class Here:
 
 
 @contextmanager
-def own(home: Path, settings: Settings, *, builds: int | None = None, leaves: bool = False) -> Iterator[Here]:
+def own(
+    home: Path,
+    settings: Settings,
+    *,
+    builds: int | None = None,
+    leaves: bool = False,
+    lock_wait_s: float = LOCK_WAIT_S,
+) -> Iterator[Here]:
     """The chat of a home, owned while the block runs; made where there is none yet. Other processes are let in.
 
     `builds`: how many lines may be ordered of the model, None for no limit. `leaves`: AskedToEnd is heard also when
@@ -67,7 +75,7 @@ def own(home: Path, settings: Settings, *, builds: int | None = None, leaves: bo
     """
     chat = make_home(home)
     with ExitStack() as stack:
-        stack.enter_context(ChatLock(chat))
+        stack.enter_context(ChatLock(chat, wait_s=lock_wait_s))
         disk = stack.enter_context(closing(RealDisk(chat)))
         index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         if index.said:
@@ -122,6 +130,15 @@ def _model(home: Path, settings: Settings) -> str:
 def _note(home: Path, bug: Bug) -> None:
     """Writes a crash to owner.log."""
     stamp = RealClock().local().isoformat(timespec="seconds")
-    fd = os.open(home / OWNER_LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
-    with open(fd, "a", encoding="utf-8") as log:  # noqa: PTH123, a descriptor with its mode
+    with open_log(home) as log:
         log.write(f"{stamp} {bug.told or bug}\n")
+
+
+def open_log(home: Path) -> TextIO:
+    """owner.log, to be written on. HomeError."""
+    path = home / OWNER_LOG
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+    except OSError as error:
+        raise HomeError(f"{path}: {error.strerror}; the owner has nowhere to say what goes wrong") from error
+    return open(fd, "a", encoding="utf-8")  # noqa: PTH123, a descriptor with its mode

@@ -2,17 +2,18 @@
 
 import os
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import click
 
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import path_text, say
-from eukhe.cli.owner import OWNER_LOG, AskedToEnd, own
+from eukhe.cli.owner import AskedToEnd, open_log, own
 from eukhe.cli.service import READY
 from eukhe.errors import ExpectedError
-from eukhe.limits import EXIT_FAILED, FILE_MODE
+from eukhe.limits import EXIT_FAILED
+from eukhe.world.home import make_home
 
 
 @click.command(cls=Command)
@@ -24,6 +25,7 @@ def command(given: Given, background: bool) -> None:
     Nobody needs it: the first command that wants an owner starts one in the background, which leaves when nobody came
     for ten minutes. docs/eukhe.service runs it under systemd.
     """
+    make_home(given.home)  # another user's settings are not even read
     if background:
         _serve_in_background(given)
     else:
@@ -35,27 +37,25 @@ def _serve(given: Given) -> None:
         say(f"pid {here.pid} owns {path_text(given.home / 'chat')}; Ctrl-C or `eukhe stop` ends it")
         with suppress(AskedToEnd, KeyboardInterrupt, SystemExit):  # a signal is how it is ended, too
             here.hear(None)
-        say("what was begun is finished first")
+        with suppress(OSError):  # its terminal may be what has ended it
+            say("what was begun is finished first")
 
 
 def _serve_in_background(given: Given) -> None:
-    """The pipe at stdout tells the command that started this that it is ready, or why it is not."""
-    try:
-        with own(given.home, settings_of(given), leaves=True) as here:
-            os.write(sys.stdout.fileno(), READY)
-            _talk_to_log(given)
-            with suppress(AskedToEnd):
-                here.hear(None)
-    except ExpectedError as error:
-        os.write(sys.stdout.fileno(), f"{type(error).__name__} {error}".encode(errors="replace"))
-        raise click.exceptions.Exit(EXIT_FAILED) from None
+    """The pipe at stdout tells the command that started this that it is ready, or why it is not.
 
-
-def _talk_to_log(given: Given) -> None:
-    """From now on this process has no terminal: what it says goes to owner.log."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    log = os.open(given.home / OWNER_LOG, flags, FILE_MODE)
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-        os.dup2(log, stream.fileno())
-    os.close(log)
+    From then on this process has no terminal: what it says goes to owner.log.
+    """
+    with ExitStack() as stack:
+        try:
+            here = stack.enter_context(own(given.home, settings_of(given), leaves=True))
+            log = stack.enter_context(open_log(given.home))
+        except ExpectedError as error:
+            os.write(sys.stdout.fileno(), f"{type(error).__name__} {error}".encode(errors="replace"))
+            raise click.exceptions.Exit(EXIT_FAILED) from None
+        os.write(sys.stdout.fileno(), READY)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+            os.dup2(log.fileno(), stream.fileno())
+        with suppress(AskedToEnd, SystemExit):
+            here.hear(None)

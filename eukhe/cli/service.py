@@ -22,11 +22,11 @@ from eukhe.cli.output import say
 from eukhe.cli.owner import own
 from eukhe.cli.reading import INDEX_FILE
 from eukhe.errors import ChatLockedError, ExpectedError, OwnerGone, OwnerSilent
-from eukhe.limits import EDGE_WAIT_S, OWNER_LOOK_S, OWNER_SILENT_S
+from eukhe.limits import EDGE_WAIT_S, EXIT_SIGNALLED, LOCK_WAIT_S, OWNER_LOOK_S, OWNER_SILENT_S
 from eukhe.world.disk import RealDisk
 from eukhe.world.environment import without_keys
 from eukhe.world.home import make_home
-from eukhe.world.index import SqliteIndex
+from eukhe.world.index_reader import ReaderIndex
 from eukhe.world.link import Link
 from eukhe.world.lock import owner_pid, starting
 
@@ -37,20 +37,23 @@ READY = b"ready"
 def owner_of(given: Given, *, builds: int | None = None) -> Iterator[Owner]:
     """The owner of the home's chat, which is made where there is none. Whatever keeps the chat from being owned.
 
-    `builds`: how many lines may be ordered of the model where the chat is owned here for this command alone, as it is
-    with a limit.
+    `builds`: how many lines may be ordered of the model. The chat is then owned here, for this command alone:
+    ChatLockedError where another owns it, since that one builds without such a limit.
     """
     chat = make_home(given.home)
     with ExitStack() as stack:
         way = _Way(given, chat, stack, builds)
         asker = stack.enter_context(closing(Asker(way.find(), way.find)))
-        status = asker.ask("planner", AskStatus)
-        assert isinstance(status, Status)
+        before = asker.ask("planner", AskStatus)
+        assert isinstance(before, Status)
         disk = stack.enter_context(closing(RealDisk(chat)))
-        index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
-        owner = Owner(asker, index, Archive(disk, index), status.nodes if way.was_there else status.nodes_before)
+        index = stack.enter_context(closing(ReaderIndex(chat / INDEX_FILE)))  # to write it is its owner's alone
+        if index.said:
+            say(index.said)
+        owner = Owner(asker, index, Archive(disk, index), before.nodes if way.was_there else before.nodes_before)
         yield owner
-        if error := owner.status().last_error:
+        error = owner.status().last_error
+        if error and not (way.was_there and error == before.last_error):  # what others were told is no news
             say(error)
 
 
@@ -65,35 +68,57 @@ class _Way:
         self.was_there = True
 
     def find(self) -> Line:
-        """ChatLockedError where another holds the lock and has no address; OwnerSilent where it does not answer."""
-        said = False
-        until_s = time.monotonic() + EDGE_WAIT_S
+        """ChatLockedError where another holds the lock and has no address; OwnerSilent where it does not answer.
+
+        OwnerGone where each that is begun is ended at once.
+        """
+        patience = Patience()
         while True:
             with suppress(OwnerGone):
-                return connect(self._chat)
+                return self._connect()
             self.was_there = False
             try:
-                with suppress(OwnerGone):  # begun, and ended at once by somebody
-                    return self._begin()
-            except ChatLockedError as locked:
-                # Another one was quicker, and is about to open its address; or it owns the chat for itself.
-                if not said:
-                    say(f"{locked}: waiting")
-                    said = True
-                if time.monotonic() > until_s:
-                    raise
-            time.sleep(OWNER_LOOK_S)
+                return self._begin()
+            except (ChatLockedError, OwnerGone) as missed:  # another is quicker, or somebody ended it at once
+                patience.wait(missed)
+
+    def _connect(self) -> Link:
+        link = connect(self._chat)
+        if self._builds is None:
+            return link
+        link.close()
+        raise ChatLockedError(
+            f"{self._chat}: the chat is owned by pid {link.pid}, which builds without this limit; `eukhe stop` it first"
+        )
 
     def _begin(self) -> Line:
         if self._given.no_service or self._builds is not None:
             settings = settings_of(self._given)
-            return self._stack.enter_context(own(self._given.home, settings, builds=self._builds))
+            return self._stack.enter_context(own(self._given.home, settings, builds=self._builds, lock_wait_s=0))
         with starting(self._chat):
             try:
                 return connect(self._chat)  # which another has started meanwhile
             except OwnerGone:
                 start_in_background(self._given.home)
         return connect(self._chat)
+
+
+class Patience:
+    """With an owner that can't be had: whoever holds a lock is about to open its address, or only mends the index."""
+
+    def __init__(self) -> None:
+        self._begun_s = time.monotonic()
+        self._said = False
+
+    def wait(self, missed: ChatLockedError | OwnerGone) -> None:
+        """A moment, until it is tried again. Raises what it is given when it has been waited long enough."""
+        waited_s = time.monotonic() - self._begun_s
+        if waited_s > EDGE_WAIT_S:
+            raise missed
+        if waited_s > LOCK_WAIT_S and not self._said:
+            say(f"{missed}: waiting")
+            self._said = True
+        time.sleep(OWNER_LOOK_S)
 
 
 def connect(chat: Path) -> Link:
@@ -104,7 +129,7 @@ def connect(chat: Path) -> Link:
         try:
             return Link.connect(chat, OWNER_SILENT_S)
         except TimeoutError:
-            pid = owner_pid(chat) or 0
+            pid = owner_pid(chat)
             if time.monotonic() > until_s:
                 raise OwnerSilent(silent(pid, "nothing was done")) from None
             if not said:
@@ -115,8 +140,8 @@ def connect(chat: Path) -> Link:
 def start_in_background(home: Path) -> None:
     """Starts an owner that outlives this command, and returns when it can be connected to.
 
-    Until then it talks on this command's stderr. ChatLockedError where another owns the chat, and whatever else keeps
-    it from starting, as an ExpectedError that says so.
+    Until then it talks on this command's stderr. ChatLockedError where another owns the chat, OwnerGone where somebody
+    ended it, and whatever else keeps it from starting, as an ExpectedError that says so.
     """
     child = subprocess.Popen(
         [sys.executable, "-m", "eukhe", "--home", str(home), "serve", "--background"],
@@ -132,6 +157,8 @@ def start_in_background(home: Path) -> None:
     if told.startswith(READY):
         Thread(target=child.wait, name="owner", daemon=True).start()  # should it end before this command does
         return
-    child.wait()
+    code = child.wait()
+    if code < 0 or code > EXIT_SIGNALLED:
+        raise OwnerGone("the process that was to own the chat was ended by a signal")
     kind, _, why = told.decode(errors="replace").partition(" ")
     raise ChatLockedError(why) if kind == ChatLockedError.__name__ else ExpectedError(why or "the owner did not start")

@@ -1,6 +1,7 @@
 """`eukhe stop`."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ from eukhe.cli.asking import silent
 from eukhe.cli.command import Command, Given
 from eukhe.cli.output import emit, say
 from eukhe.cli.reading import find
-from eukhe.cli.service import connect
+from eukhe.cli.service import Patience, connect
 from eukhe.errors import ChatLockedError, OwnerGone, OwnerSilent
 from eukhe.limits import EDGE_WAIT_S, OWNER_LOOK_S, OWNER_SILENT_S
 from eukhe.world.link import Link
@@ -25,17 +26,28 @@ def command(given: Given) -> None:
     Nothing is lost by it: what was acknowledged is on disk, and the next command starts another.
     """
     chat = find(given)
-    try:
-        link = connect(chat)
-    except OwnerGone:
-        with ChatLock(chat, to_own=False):  # ChatLockedError: it has the chat for itself, and says no address
-            emit("no process owns the chat")
+    link = _owner(chat)
+    if link is None:
+        emit("no process owns the chat")
         return
     with link:
         link.tell("door", StopOwner("", 1))
         _wait_for_end(link)
     _wait_for_lock(chat, link.pid)
     emit(f"pid {link.pid} has stopped")
+
+
+def _owner(chat: Path) -> Link | None:
+    """The way to it; None where there is none. ChatLockedError where it has the chat for itself, and no address."""
+    patience = Patience()
+    while True:
+        with suppress(OwnerGone):
+            return connect(chat)
+        try:
+            with ChatLock(chat, to_own=False):
+                return None
+        except ChatLockedError as locked:
+            patience.wait(locked)
 
 
 def _wait_for_lock(chat: Path, pid: int) -> None:

@@ -5,7 +5,8 @@ holds it. Beside it `chat/lock.pid` says whose it is, for people only: it may be
 """
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,23 +25,18 @@ _STARTING = "lock.starting"
 class ChatLock:
     """The chat is this process's, until `release` or the process ends."""
 
-    def __init__(self, chat: Path, *, to_own: bool = True) -> None:
+    def __init__(self, chat: Path, *, to_own: bool = True, wait_s: float | None = None) -> None:
         """Takes it, or raises ChatLockedError, naming the owner. HomeError where it can't be tried.
 
         `to_own`: for longer than a moment. Then it is waited for as long as others take it for a moment, to mend the
-        index; else it is taken at once or not at all, and `lock.pid` is left as it is.
+        index, or for `wait_s`; else it is taken at once or not at all, and `lock.pid` is left as it is.
         """
-        # A lock that only its thread may see would be none: the actors run on several.
-        wait_s = LOCK_WAIT_S if to_own else 0
-        self._lock = UnixFileLock(chat / _LOCK, timeout=wait_s, mode=FILE_MODE, thread_local=False)
+        if wait_s is None:
+            wait_s = LOCK_WAIT_S if to_own else 0
         try:
-            self._lock.acquire()
+            self._lock = _acquired(chat / _LOCK, wait_s)
         except Timeout:
             raise ChatLockedError(_locked(chat)) from None
-        except OSError as error:
-            raise HomeError(
-                f"{chat / _LOCK}: {error.strerror or error}; the chat can't be locked, so it can't be written"
-            ) from error
         if to_own:
             _note_pid(chat)
 
@@ -65,17 +61,45 @@ def _note_pid(chat: Path) -> None:
             (chat / _PID).unlink(missing_ok=True)
 
 
-def starting(chat: Path) -> UnixFileLock:
-    """Held by whoever starts an owner in the background: of many who find none, one starts it and the others wait."""
-    return UnixFileLock(chat / _STARTING, mode=FILE_MODE, thread_local=False)
+def _acquired(path: Path, wait_s: float) -> UnixFileLock:
+    """A lock that is held. Timeout, HomeError."""
+    # A lock that only its thread may see would be none: the actors run on several.
+    lock = UnixFileLock(path, timeout=wait_s, mode=FILE_MODE, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise
+    except OSError as error:
+        raise HomeError(
+            f"{path}: {error.strerror or error}; the chat can't be locked, so it can't be written"
+        ) from error
+    return lock
+
+
+@contextmanager
+def starting(chat: Path) -> Iterator[None]:
+    """Held by whoever starts an owner in the background: of many who find none, one starts it.
+
+    ChatLockedError for the others, who will find it soon.
+    """
+    try:
+        lock = _acquired(chat / _STARTING, 0)
+    except Timeout:
+        raise ChatLockedError(f"{chat}: another eukhe is starting a process that owns the chat") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def owner_pid(chat: Path) -> int | None:
-    """The process that took the lock last, by its own word; it may have ended long ago."""
+    """The process that took the lock last, by its own word, if it is still there; it may have let the lock go since."""
     try:
-        return int((chat / _PID).read_bytes())
-    except (OSError, ValueError):
+        pid = int((chat / _PID).read_bytes())
+        os.kill(pid, 0)
+    except (OSError, ValueError, OverflowError):
         return None
+    return pid if pid > 0 else None  # others would be whole groups
 
 
 def _locked(chat: Path) -> str:
