@@ -37,6 +37,7 @@ class Address:
         """HomeError where it can't be opened."""
         self._link = chat / _NAME
         self._socket = self._link if _fits(self._link) else _elsewhere(chat)
+        self._inode: int | None = None  # the socket's, which is no other file's as long as it listens
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._open()
@@ -45,10 +46,12 @@ class Address:
             raise HomeError(f"{self._socket}: {error.strerror or error}; the chat's address can't be opened") from error
 
     def close(self) -> None:
-        """It is gone, and nothing is left of it."""
-        for path in {self._link, self._socket}:
-            with suppress(OSError):
-                path.unlink()
+        """It is gone, and nothing is left of it. Should the chat's folder be another one by now, its address stays."""
+        with suppress(OSError):
+            if self._socket.lstat().st_ino == self._inode:
+                for path in {self._link, self._socket}:
+                    path.unlink(missing_ok=True)
+        self._inode = None
         self.listener.close()
 
     def _open(self) -> None:
@@ -59,6 +62,7 @@ class Address:
         new.chmod(FILE_MODE)
         self.listener.listen(CLIENTS_QUEUED_MAX)
         self.listener.setblocking(False)
+        self._inode = new.lstat().st_ino
         new.replace(self._socket)
         if self._link != self._socket:
             new = _new(self._link)

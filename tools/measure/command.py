@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from eukhe.cli.command import SERVICE_VARIABLE
+
 _RUN = """
 import os, subprocess, sys
 code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
@@ -38,5 +40,6 @@ def peak_bytes(command: list[str]) -> int:
 
 
 def _environment() -> dict[str, str]:
-    """Without the settings of whoever measures."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("EUKHE_", "_EUKHE_"))}
+    """Without the settings of whoever measures. What is measured is one process, and none is left behind."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("EUKHE_", "_EUKHE_"))}
+    return {**own, SERVICE_VARIABLE: "1"}
