@@ -216,6 +216,15 @@ def test_an_outage_settles_those_who_wait_for_all_to_be_built() -> None:
     assert [Settled(1, 1, 1)] == told(outage(actor, calls), "edge")
 
 
+@pytest.mark.rule("D13")
+def test_who_settles_in_an_outage_waits_for_no_tick_that_would_start_nothing() -> None:
+    actor = planner(jobs=2)
+    calls = orders(actor.receive(Logged(0, (LONG, LONG))))
+    actor.receive(Settle("edge", 1, 2, take=False))
+    actor.receive(failed(calls[part(0)], part(0)))
+    assert [Settled(1, 2, 2)] == told(outage(actor, {part(1): calls[part(1)]}), "edge")
+
+
 # --- with those who settle, and at the end ---
 
 
