@@ -194,6 +194,7 @@ SEEK_STEM_CHARS_MIN: Final = 3  # what an ending leaves of a word
 
 # Actors
 CRASH_MESSAGES: Final = 20  # the last messages of an actor that a crash tells
+CRASH_MESSAGE_CHARS_MAX: Final = 2_000  # of each
 STATUS_WAIT_S: Final = 1.0  # how long `chat status` waits for the owner's word
 STATUS_EVERY_S: Final = 0.1  # between two looks at how far the planner is
 BEGIN_WAIT_S: Final = 600  # how long the actors may take to start: another program's chat gets its free nodes then

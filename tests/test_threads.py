@@ -8,9 +8,23 @@ import pykka
 import pytest
 
 from eukhe.actors.behaviour import EDGE, Behaviour, CancelTimer, Effect, Persist, SetTimer, Tell
-from eukhe.actors.messages import AppendFailed, Failed, Flush, Leaving, Msg, Ping, Pong, Sync, Synced, Tick
+from eukhe.actors.messages import (
+    Append,
+    AppendFailed,
+    Entry,
+    Failed,
+    Flush,
+    Leaving,
+    Msg,
+    Ping,
+    Pong,
+    Sync,
+    Synced,
+    Tick,
+)
 from eukhe.actors.threads import ThreadHost, Threads
 from eukhe.errors import Bug, IndexFailed
+from eukhe.limits import CRASH_MESSAGE_CHARS_MAX
 from eukhe.world.clock import RealClock
 from eukhe.world.disk import RealDisk
 from eukhe.world.workers import OfflineWorkers
@@ -146,6 +160,27 @@ def test_a_behaviour_that_raises_ends_the_system_with_its_last_messages(tmp_path
         threads.edge.answer(-1)
     assert "Traceback" in raised.value.told
     assert raised.value.told.endswith("last messages:\n  Ping(reply_to='supervisor', ticket=1)\n  Tick()")
+    with pytest.raises(Bug):
+        threads.end()
+
+
+def test_a_crash_tells_little_of_large_messages_and_keeps_none_but_the_last(tmp_path: Path) -> None:
+    def answers(message: Msg) -> Sequence[Effect]:
+        if isinstance(message, Append) and message.ticket == 2:
+            raise KeyError("nothing here")
+        return []
+
+    threads = system(tmp_path, one=answers)
+    threads.begin()
+    for ticket in (1, 2):
+        threads.tell("one", Append((Entry("user", "x" * 10_000),), EDGE, ticket))
+    with pytest.raises(Bug) as raised:
+        threads.edge.hear(None)
+    _, _, last = raised.value.told.rpartition("last messages:\n")
+    lines = last.split("\n")
+    assert ["  Ping(reply_to='supervisor', ticket=1)", "  Append(…)"] == lines[:2]
+    assert (3, CRASH_MESSAGE_CHARS_MAX) == (len(lines), len(lines[2]))
+    assert lines[2].startswith("  Append(entries=(Entry(kind='user', text='xxx")
     with pytest.raises(Bug):
         threads.end()
 

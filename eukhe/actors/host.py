@@ -7,7 +7,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pykka
 
@@ -29,12 +29,24 @@ from eukhe.actors.behaviour import (
     Tell,
     Unlisten,
 )
-from eukhe.actors.messages import CallHeard, Crashed, Failed, Msg, SocketHeard
+from eukhe.actors.messages import (
+    Append,
+    CallHeard,
+    Crashed,
+    Failed,
+    Feed,
+    FeedCheckpoint,
+    Msg,
+    SaveCheckpoint,
+    SocketHeard,
+    Source,
+    ViewTexts,
+)
 from eukhe.actors.ports import CallEvent, Clock, Disk, SocketEvent, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.wire import encode
 from eukhe.errors import IndexFailed, StoreError
-from eukhe.limits import CRASH_MESSAGES
+from eukhe.limits import CRASH_MESSAGE_CHARS_MAX, CRASH_MESSAGES
 
 
 class System(Protocol):
@@ -65,7 +77,7 @@ class Host(pykka.Actor):
         self.make = make
         self.system = system
         self.behaviour: Behaviour | None = None
-        self.recent: deque[Msg] = deque(maxlen=CRASH_MESSAGES)
+        self.recent: deque[Msg | str] = deque(maxlen=CRASH_MESSAGES)
 
     def on_receive(self, message: Any) -> None:
         try:
@@ -77,6 +89,8 @@ class Host(pykka.Actor):
 
     def decide(self, message: Msg) -> Sequence[Effect]:
         """The effects of a message, to be performed in their order; a failed one ends them, and `Failed` comes next."""
+        if self.recent and (kind := type(self.recent[-1])) in _TEXTS:
+            self.recent[-1] = f"{kind.__name__}(…)"
         self.recent.append(message)
         if self.behaviour is None:
             self.behaviour = self.make()
@@ -131,8 +145,12 @@ class Host(pykka.Actor):
         self.system.tell(self.name, SocketHeard(event))
 
 
-def _told(error: BaseException, recent: Sequence[Msg]) -> str:
+_TEXTS: Final = frozenset((Append, Feed, FeedCheckpoint, SaveCheckpoint, SocketHeard, Source, ViewTexts))
+"""Messages that may be large. Of those before the last no more is kept than that they came."""
+
+
+def _told(error: BaseException, recent: Sequence[Msg | str]) -> str:
     """A crash as owner.log has it: the traceback, then the last messages, oldest first."""
     trace = "".join(traceback.format_exception(error))
-    messages = "\n".join(f"  {message}" for message in recent)
+    messages = "\n".join(f"  {message}"[:CRASH_MESSAGE_CHARS_MAX] for message in recent)
     return f"{type(error).__name__}: {error}\n{trace}last messages:\n{messages}"
