@@ -5,7 +5,6 @@ not answered is asked again of the next owner, out of the outbox.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,14 +14,11 @@ from eukhe.actors.messages import (
     AppendFailed,
     AskStatus,
     Cancel,
-    EnterPrefix,
     Entry,
     Hello,
     LeavePrefix,
     Msg,
-    PrefixOpen,
     PrefixRead,
-    ReadView,
     Refused,
     Settle,
     Settled,
@@ -31,44 +27,29 @@ from eukhe.actors.messages import (
     StopOwner,
     Stopping,
     TakeView,
-    ViewTaken,
-    ViewTexts,
-    Wait,
     WaitFailed,
     Welcome,
 )
 from eukhe.actors.outbox import Outbox
 from eukhe.actors.wire import decode, encode
 from eukhe.limits import (
-    MILLISECONDS,
     PIECE_CHARS_MAX,
-    PLACEHOLDER,
     PROTOCOL,
     RETRY_TICK_S,
-    SETTLE_TIMEOUT_MS,
     SIM_ANSWER_S,
     SIM_AT_ONCE_MAX,
     SIM_COME_AGAIN_S,
     SIM_DEAF_S,
-    SIM_TURN_S,
 )
-from eukhe.model.text import cut
+from eukhe.sim import rude
 from eukhe.sim.checks import CheckFailed
 from eukhe.sim.sockets import Connection
+from eukhe.sim.turns import Turn
 
 if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
 
 ACTS: Final = ("append",) * 4 + ("turn",) * 4 + ("settle", "status", "leave")  # number: as likely as they are many
-
-
-class Turn:
-    """A turn under way. `ticket`: of what it waits for now. `first`: its message's id, once that is logged."""
-
-    def __init__(self, ticket: int) -> None:
-        self.ticket = ticket
-        self.view: ViewTaken | None = None
-        self.at_gate: int | None = None
 
 
 class Client:
@@ -86,7 +67,6 @@ class Client:
         self.connection: Connection | None = None
         self.greeted = False
         self.gone = False
-        self.newer = False
         self.doing: Callable[[], None] | None = self._come
         self.turn: Turn | None = None
         self.orders: dict[int, tuple[Msg, float]] = {}  # not answered, and since when
@@ -125,8 +105,11 @@ class Client:
             self.machine.start_owner()
             self.later(SIM_COME_AGAIN_S * self.random.random(), self._come)
             return
-        self.newer = self.machine.faults.strikes("newer-client")
-        network.send(self.connection, encode(Hello(PROTOCOL + self.newer, "1", 1)))
+        faults = self.machine.faults
+        if faults.strikes("odd-frame"):
+            self._say(rude.first_frames(faults.dice("odd-frame")))
+        else:
+            self._say([encode(Hello(PROTOCOL + faults.strikes("newer-client"), "1", 1))])
 
     def cut(self) -> None:
         """The owner or the connection is gone."""
@@ -165,15 +148,15 @@ class Client:
             machine.replace(self)
             return
         if faults.strikes("odd-frame"):
-            self._send_oddly()
+            self._say(rude.frames(faults.dice("odd-frame")))
             return
         if faults.strikes("deaf-client"):
             assert self.connection is not None
             machine.network.deafen(self.connection, SIM_DEAF_S)
         if faults.strikes("owner-ends"):
-            self._order(StopOwner(self.name, self.outbox.ticket()))
+            self.order(StopOwner(self.name, self.outbox.ticket()))
         if self.acknowledged and faults.strikes("sent-twice"):
-            self._append([self.random.choice(self.acknowledged)])
+            self.append([self.random.choice(self.acknowledged)])
         act = self._chosen()
         if act == "wait":
             self.idle = True
@@ -193,15 +176,13 @@ class Client:
     def _do(self, act: str) -> None:
         match act:
             case "append":
-                self._append(self._entries())
+                self.append(self._entries())
             case "turn" if self.turn is None:
-                self.turn = Turn(self.outbox.ticket())
-                self._order(Wait(self.name, self.turn.ticket))
-                self._deadline(self.turn.ticket)
+                self.turn = Turn(self)
             case "settle":
-                self._order(Settle(self.name, self.outbox.ticket(), self.total, take=True))
+                self.order(Settle(self.name, self.outbox.ticket(), self.total, take=True))
             case "status":
-                self._order(AskStatus(self.name, self.outbox.ticket()))
+                self.order(AskStatus(self.name, self.outbox.ticket()))
             case "leave" if not self.orders and self.turn is None:
                 self._leave()
 
@@ -222,17 +203,12 @@ class Client:
             return again
         return [self.machine.text.entry() for _ in range(self.random.randint(1, 5))]  # number: a few at once
 
-    def _append(self, entries: Sequence[Entry]) -> None:
-        self._order(Append(tuple(entries), self.name, self.outbox.ticket()))
-
-    def _send_oddly(self) -> None:
-        dice = self.machine.faults.dice("odd-frame")
-        assert self.connection is not None
-        self.machine.network.send(self.connection, dice.randbytes(dice.randrange(40)))  # number: bytes of garbage
+    def append(self, entries: Sequence[Entry]) -> None:
+        self.order(Append(tuple(entries), self.name, self.outbox.ticket()))
 
     # --- orders and answers ---
 
-    def _order(self, order: Msg) -> None:
+    def order(self, order: Msg) -> None:
         order = self.outbox.put(order)
         match order:
             case TakeView() | PrefixRead() | LeavePrefix() | Cancel():
@@ -242,8 +218,13 @@ class Client:
         self._send(order)
 
     def _send(self, order: Msg) -> None:
-        if self.greeted and self.connection is not None:
-            self.machine.network.send(self.connection, encode(order))
+        if self.greeted:
+            self._say([encode(order)])
+
+    def _say(self, frames: Sequence[bytes]) -> None:
+        for data in frames:
+            if self.connection is not None:  # which any frame may be the last of
+                self.machine.network.send(self.connection, data)
 
     def frame(self, data: bytes) -> None:
         message = decode(data)
@@ -289,88 +270,26 @@ class Client:
             case SettleFailed():
                 self._stop_owner()
             case Settled():
-                self._order(AskStatus(self.name, self.outbox.ticket()))
+                self.order(AskStatus(self.name, self.outbox.ticket()))
             case Status():
                 self.settled = answer.idle and not (answer.paused or answer.parked)
-            case ViewTaken():
-                self._view(answer)
-            case ViewTexts():
-                self._texts(answer)
-            case PrefixOpen():
-                self._sent()
             case Stopping():
                 self.machine.faults.meet("owner-ends")
-            case _:
-                raise CheckFailed("answer-once", f"an answer to {order}", answer)
+        if self.turn is not None:
+            self.turn.heard(order, answer)
+
+    def cancel(self, ticket: int) -> None:
+        """It does not want the answer any more, which may be on its way."""
+        self.cancelled.add(ticket)
+        self.orders.pop(ticket)
+        self.order(Cancel(self.name, ticket))
 
     def _stop_owner(self) -> None:
         """The owner can't write: the user stops it, and the next one reads what is really there."""
-        self._order(StopOwner(self.name, self.outbox.ticket()))
+        self.order(StopOwner(self.name, self.outbox.ticket()))
 
-    # --- a turn ---
-
-    def _deadline(self, ticket: int) -> None:
-        """The client's own: 20 seconds, then the view as it is; or the turn is given up."""
-        after_s = SETTLE_TIMEOUT_MS / MILLISECONDS
-        self.machine.scheduler.set_timer((self.name, "deadline"), after_s, lambda: self._overdue(ticket))
-        if self.machine.faults.strikes("cancelled-wait"):
-            after_s = self.machine.faults.dice("cancelled-wait").random() * after_s
-            self.machine.scheduler.set_timer((self.name, "cancel"), after_s, lambda: self._cancel(ticket))
-
-    def _overdue(self, ticket: int) -> None:
-        if self.turn is not None and self.turn.ticket == ticket:
-            self._order(TakeView(self.name, ticket))
-
-    def _cancel(self, ticket: int) -> None:
-        if self.turn is not None and self.turn.ticket == ticket:
-            self.machine.faults.meet("cancelled-wait")
-            self.cancelled.add(ticket)
-            self.orders.pop(ticket)
-            self._order(Cancel(self.name, ticket))
-            self.turn = None
-            self._go_on()
-
-    def _view(self, view: ViewTaken) -> None:
-        """Pinned: its texts may come later, and the turn's message is logged now."""
-        turn = self.turn
-        assert turn is not None
-        lines = view.lines
-        covers = [(0, 0), *((line.start, line.end) for line in lines), (view.t, view.t)]
-        if any(left[1] != right[0] for left, right in pairwise(covers)):
-            raise CheckFailed("view-tiles", f"0 to {view.t}", [line.name for line in lines])
-        if view.paused:
-            self.machine.faults.meet("outage")
-        turn.view = view
-        turn.ticket = self.outbox.ticket()
-        self._order(ReadView(view.lines, view.unbuilt, self.name, turn.ticket))
-        self._append([self.machine.text.entry()])
-
-    def _texts(self, answer: ViewTexts) -> None:
-        turn = self.turn
-        assert turn is not None and turn.view is not None
-        unbuilt = set(turn.view.unbuilt)
-        ledger = self.machine.watch.ledger
-        for part, text in zip(turn.view.lines, answer.texts, strict=True):
-            right = cut(ledger.messages[part.i].label) if part in unbuilt else ledger.nodes[part].text
-            if text != right or text == PLACEHOLDER:
-                raise CheckFailed("view-texts", f"{part.name}: {right!r}", repr(text))
-        turn.ticket = turn.at_gate = self.outbox.ticket()
-        self._order(EnterPrefix(f"turn of {len(turn.view.lines) // 4}", self.name, turn.ticket))  # number: a block
-
-    def _sent(self) -> None:
-        """The gate is open: the turn's call is sent, its response begins, and it ends."""
-        at_gate = self.turn.at_gate if self.turn is not None else None
-        if at_gate is None:
-            return
-        timers = self.machine.scheduler
-        begins_s, ends_s = sorted(self.random.random() * SIM_TURN_S for _ in range(2))
-        timers.set_timer((self.name, "begins"), begins_s, lambda: self._order(PrefixRead(self.name, at_gate)))
-        timers.set_timer((self.name, "ends"), ends_s, lambda: self._turn_ends(at_gate))
-
-    def _turn_ends(self, at_gate: int) -> None:
-        self._order(LeavePrefix(self.name, at_gate))
+    def turn_ends(self) -> None:
         self.turn = None
-        self._append([self.machine.text.entry()])
         self._go_on()
 
     # --- what must hold ---

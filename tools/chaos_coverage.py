@@ -1,0 +1,86 @@
+"""How much of the actors' behaviours chaos alone reaches: python tools/chaos_coverage.py [--runs N] [--missing]
+
+Prints a line a module: branches and lines covered, in percent. Fails below 95: code that no run reaches is code whose
+faults no run finds.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import coverage
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAOS_COVERAGE_PERCENT_MIN = 95
+RUNS = 60
+MODULES = (
+    "compactor",
+    "door",
+    "gate",
+    "index",
+    "outbox",
+    "planner",
+    "planner_waits",
+    "store",
+    "store_intake",
+    "store_recent",
+    "supervisor",
+)
+
+
+class Covered(NamedTuple):
+    """Of one module: lines and branches that were reached, of how many there are; the lines that were not."""
+
+    module: str
+    reached: int
+    there: int
+    missing: str
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.reached / self.there if self.there else 100.0
+
+
+def measure(runs: int, modules: Sequence[str] = MODULES) -> list[Covered]:
+    """Runs the first seeds and counts. The modules are loaded anew, so that what loading runs counts, too."""
+    measured = coverage.Coverage(branch=True, data_file=None, include=[str(ROOT / "eukhe" / "actors" / "*")])
+    for name in [name for name in sys.modules if name.startswith("eukhe.")]:
+        del sys.modules[name]
+    measured.start()
+    try:
+        chaos = importlib.import_module("eukhe.sim.chaos")
+        options = importlib.import_module("eukhe.sim.options")
+        for seed in range(1, runs + 1):
+            outcome = chaos.run(options.draw(seed))
+            assert outcome.failure is None, outcome.failure
+    finally:
+        measured.stop()
+    return [_covered(measured, module) for module in modules]
+
+
+def _covered(measured: coverage.Coverage, module: str) -> Covered:
+    analysis = measured._analyze(str(ROOT / "eukhe" / "actors" / f"{module}.py"))
+    numbers = analysis.numbers
+    reached, there = numbers.ratio_covered
+    return Covered(module, reached, there, analysis.missing_formatted(branches=True))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure how much of the behaviours chaos reaches.")
+    parser.add_argument("--runs", type=int, default=RUNS, help="seeds from 1 on; default: %(default)s")
+    parser.add_argument("--missing", action="store_true", help="the lines and branches that were not reached")
+    args = parser.parse_args()
+    covered = measure(args.runs)
+    for of in covered:
+        print(f"{of.module:<14} {of.percent:5.1f} %" + (f"  missing {of.missing}" if args.missing else ""))
+    low = [of.module for of in covered if of.percent < CHAOS_COVERAGE_PERCENT_MIN]
+    if low:
+        print(f"below {CHAOS_COVERAGE_PERCENT_MIN} %: {', '.join(low)}", file=sys.stderr)
+    return 1 if low else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
