@@ -1,4 +1,4 @@
-"""The prefix gate: of calls that are alike one writes, the others wait for it. Pure: no clock, disk or threads. Rule 30.
+"""The prefix gate: of calls alike one writes the cache, the others wait. Pure: no clock, disk or threads. Rule 30.
 
 Calls are alike when all that they send up to their view's mark is the same. A prefix is cold, being written, or warm:
 
