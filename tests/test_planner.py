@@ -9,6 +9,7 @@ from eukhe.actors.messages import (
     BuildFailed,
     FreeNode,
     IndexLost,
+    Leaving,
     Logged,
     Ping,
     Poisoned,
@@ -174,7 +175,8 @@ def test_a_poisoned_store_ends_all_waits_and_starts_nothing_more() -> None:
     actor = planner(jobs=1)
     actor.receive(Logged(0, (LONG,) * 2))
     actor.receive(Settle("edge", 1, 0, take=False))
-    assert [SettleFailed(1, "disk full")] == told(actor.receive(Poisoned("disk full")), "edge")
+    leaving = Leaving("disk full", failed=True)  # the next owner finds out what the disk holds
+    assert [SettleFailed(1, "disk full"), leaving] == told(actor.receive(Poisoned("disk full")), "edge")
     assert {} == orders(actor.receive(BuildDone(1, Part(0, 0), "a line", 1)))
 
 

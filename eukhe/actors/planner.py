@@ -7,7 +7,7 @@ its view; while one does, only what its view needs is built. Who wants to know t
 
 from collections.abc import Collection, Iterable, Sequence
 
-from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
+from eukhe.actors.behaviour import EDGE, CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.messages import (
     AskStatus,
     BuildDone,
@@ -15,6 +15,7 @@ from eukhe.actors.messages import (
     Cancel,
     FreeNode,
     IndexLost,
+    Leaving,
     Logged,
     Msg,
     Ping,
@@ -130,7 +131,7 @@ class Planner:
             case Poisoned(why):
                 self.poisoned = self.last_error = why
                 self.lost_free.clear()  # they will not be written, and the start does not wait for it
-                return self._go_on(now)
+                return [*self._go_on(now), Tell(EDGE, Leaving(why, failed=True))]
             case IndexLost(why):
                 self.last_error = why
                 return []
@@ -374,7 +375,7 @@ class Planner:
             running=len(self.busy),
             parked=len(chat.parked),
             waiting=len(self.waits.turns),
-            idle=not (self._is_busy() or self._startable()),
+            idle=self.poisoned is not None or not (self._is_busy() or self._startable()),
             paused=self.pause.why,
             last_error=self.last_error,
         )

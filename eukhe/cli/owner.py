@@ -38,6 +38,13 @@ class AskedToEnd(ExpectedError):
         super().__init__(f"another eukhe asked this one to end ({why}); what was logged stays, run the command again")
 
 
+class StoreFailed(ExpectedError):
+    """The store can write no more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}; what was acknowledged is on disk, and the next owner goes on from there")
+
+
 class Here:
     """The way to an owner in this process, as `asking.Line` has it."""
 
@@ -48,12 +55,19 @@ class Here:
     def tell(self, to: str, message: Msg) -> None:
         self.edge.tell(to, message)
 
-    def hear(self, wait_s: float | None) -> Msg:
-        """As a line's. AskedToEnd. `wait_s`: None for as long as it takes."""
-        heard = self.edge.hear(wait_s)
-        if isinstance(heard, Leaving):
-            raise AskedToEnd(heard.why)
+    def hear(self, wait_s: float) -> Msg:
+        """As a line's. AskedToEnd. That the store has failed is heard in the answers."""
+        while isinstance(heard := self.edge.hear(wait_s), Leaving):
+            if not heard.failed:
+                raise AskedToEnd(heard.why)
         return heard
+
+    def wait_for_end(self) -> None:
+        """Returns when the owner is to end. StoreFailed where its store has failed."""
+        heard = self.edge.hear(None)
+        assert isinstance(heard, Leaving), "nothing was asked here"
+        if heard.failed:
+            raise StoreFailed(heard.why)
 
     def close(self) -> None:
         """The owner is closed where it was made."""
@@ -70,8 +84,8 @@ def own(
 ) -> Iterator[Here]:
     """The chat of a home, owned while the block runs; made where there is none yet. Other processes are let in.
 
-    `builds`: how many lines may be ordered of the model, None for no limit. `leaves`: AskedToEnd is heard also when
-    nobody came for a while. HomeError, ChatLockedError, LogDamagedError, StoreError.
+    `builds`: how many lines may be ordered of the model, None for no limit. `leaves`: it is to end also when nobody
+    came for a while. HomeError, ChatLockedError, LogDamagedError, StoreError.
     """
     chat = make_home(home)
     with ExitStack() as stack:

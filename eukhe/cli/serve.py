@@ -9,7 +9,7 @@ import click
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import path_text, say
-from eukhe.cli.owner import AskedToEnd, open_log, own
+from eukhe.cli.owner import open_log, own
 from eukhe.cli.service import READY
 from eukhe.errors import ExpectedError
 from eukhe.limits import EXIT_FAILED
@@ -35,8 +35,8 @@ def command(given: Given, background: bool) -> None:
 def _serve(given: Given) -> None:
     with own(given.home, settings_of(given)) as here:
         say(f"pid {here.pid} owns {path_text(given.home / 'chat')}; Ctrl-C or `eukhe stop` ends it")
-        with suppress(AskedToEnd, KeyboardInterrupt, SystemExit):  # a signal is how it is ended, too
-            here.hear(None)
+        with suppress(KeyboardInterrupt, SystemExit):  # a signal is how it is ended, too
+            here.wait_for_end()
         with suppress(OSError):  # its terminal may be what has ended it
             say("what was begun is finished first")
 
@@ -57,5 +57,5 @@ def _serve_in_background(given: Given) -> None:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
             os.dup2(log.fileno(), stream.fileno())
-        with suppress(AskedToEnd, SystemExit):
-            here.hear(None)
+        with suppress(SystemExit):
+            here.wait_for_end()

@@ -68,6 +68,10 @@ class Cancel(Msg, frozen=True):
 
 
 class Leaving(Msg, frozen=True):
-    """The door to the edge: the owner is to end. `why`: `stop`, `idle`, or `newer`."""
+    """To the edge: the owner is to end. `why`: `stop`, `idle`, or `newer`.
+
+    `failed`: its store can write no more, as `why` says; the next owner finds out what the disk holds.
+    """
 
     why: str
+    failed: bool = False
