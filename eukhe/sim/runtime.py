@@ -18,7 +18,7 @@ import pykka
 
 from eukhe.actors.behaviour import EDGE, Behaviour, Effect
 from eukhe.actors.host import Host
-from eukhe.actors.messages import Begin, Begun, End, Ended, Failed, Msg, OwnerFailed
+from eukhe.actors.messages import Begin, Begun, End, Ended, Failed, Leaving, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, NoSockets, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
@@ -223,11 +223,14 @@ class SimSystem:
 
         def answered() -> Msg | None:
             for message in self.heard:
-                if not isinstance(message, OwnerFailed):
-                    if message.ticket == ticket:  # type: ignore[attr-defined]  # the edge is sent answers alone
+                match message:
+                    case OwnerFailed(why):
+                        if not even_failed:
+                            raise Bug(why)
+                    case Leaving():
+                        continue  # nobody asked for it
+                    case _ if message.ticket == ticket:  # type: ignore[attr-defined]  # all else is an answer
                         return message
-                elif not even_failed:
-                    raise Bug(message.why)
             return None
 
         self.tell(to, order(EDGE, ticket))
