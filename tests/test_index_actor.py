@@ -15,6 +15,7 @@ from eukhe.actors.messages import (
     Failed,
     Feed,
     FeedCheckpoint,
+    IndexAstray,
     IndexCommitted,
     IndexLost,
     Ping,
@@ -277,3 +278,24 @@ class Feeding:
 
     def replace(self, path: str, data: bytes, sync: bool) -> None:
         self.disk.replace(path, data, sync)
+
+
+def test_a_view_whose_line_is_at_a_wrong_place_is_not_answered_with_it_and_the_index_is_emptied(
+    tmp_path: Path,
+) -> None:
+    disk, index = MemoryDisk(), filled(tmp_path / "index.db")
+    disk.append(MAIN, encode(message(5, "user", "another", DATE)) * 9)
+    poisoned, told = index_actor(disk, index).receive(ReadView((Part(0, 1),), (Part(0, 1),), "door", 7))
+    assert isinstance(poisoned, Tell)
+    assert isinstance(poisoned.message, Poisoned)
+    assert Tell("door", WaitFailed(7, poisoned.message.why)) == told
+    assert ((0, 0), None) == (index.counts(), index.checkpoint())
+    index.close()
+
+
+def test_an_index_that_led_the_store_astray_is_emptied(tmp_path: Path) -> None:
+    index = filled(tmp_path / "index.db")
+    told = index_actor(MemoryDisk(), index).receive(IndexAstray("leads elsewhere"))
+    assert [Tell("planner", Poisoned("leads elsewhere"))] == list(told)
+    assert ((0, 0), None) == (index.counts(), index.checkpoint())
+    index.close()

@@ -17,6 +17,7 @@ from eukhe.actors.messages import (
     Entry,
     Failed,
     FreeNode,
+    IndexAstray,
     Logging,
     Poisoned,
     SaveCheckpoint,
@@ -133,7 +134,18 @@ def test_a_key_that_cant_be_looked_up_fails_the_append_and_the_store(broken: str
     host.send(host.order(Entry("user", "a")), host.order(Entry("user", "b"), Entry("user", "c", key="k")))
     assert [AppendFailed(2, str(error)), AppendFailed(1, str(error))] == host.answers()
     assert [Poisoned(str(error))] == host.said("planner")
+    astray = [message for message in host.said("index") if isinstance(message, IndexAstray)]
+    assert ([IndexAstray(str(error))] if broken == "id_of_key" else []) == astray
     assert [] == messages_of(host.disk)
+
+
+def test_an_index_without_what_a_free_node_is_made_of_is_told_so_and_nothing_is_written() -> None:
+    host = StoreHost(MemoryDisk())
+    host.send(WriteTree((FreeNode(Part(1, 0)),), 1))
+    (poisoned,) = host.said("planner")
+    assert isinstance(poisoned, Poisoned)
+    assert [IndexAstray(poisoned.why)] == host.said("index")
+    assert [] == host.disk.names("tree")
 
 
 # --- on real disks, in processes of their own ---

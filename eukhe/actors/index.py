@@ -18,6 +18,7 @@ from eukhe.actors.messages import (
     Failed,
     Feed,
     FeedCheckpoint,
+    IndexAstray,
     IndexCommitted,
     IndexLost,
     Msg,
@@ -33,7 +34,7 @@ from eukhe.actors.messages import (
     WaitFailed,
 )
 from eukhe.actors.ports import Checkpoint, Disk, Index, Placed, Position
-from eukhe.errors import Bug, IndexFailed
+from eukhe.errors import Bug, IndexFailed, NotFoundError
 from eukhe.limits import INDEX_COMMIT_ROWS, INDEX_COMMIT_S
 from eukhe.model.part import Part
 from eukhe.model.render import deadline_texts
@@ -72,6 +73,8 @@ class IndexActor:
                 return [*self._commit(), Tell(reply_to, Synced(ticket))]
             case Ping(reply_to, ticket):
                 return [Tell(reply_to, Pong(ticket))]
+            case IndexAstray(why):
+                return self._empty(why)
             case Failed(why):
                 return [Tell("planner", Poisoned(why))]
         raise Bug(f"the index does not know {message}")
@@ -122,33 +125,42 @@ class IndexActor:
         try:
             texts = _there(order.part, self._archive.source(order.part))
         except IndexFailed as error:
-            return self._misled(error)
+            return self._empty(str(error))
         return [Tell(order.reply_to, Source(order.call, texts))]
 
     def _read_view(self, order: ReadView) -> Sequence[Effect]:
         """Every line of a view is on disk, and was fed before: the planner handed it out after that. D10, D14.
 
-        Lines that are not there are the asker's trouble alone: a client may ask for anything.
+        Lines that are not there are the asker's trouble alone: a client may ask for anything. A wrong place is not.
         """
         unbuilt = set(order.unbuilt)
         archive = self._archive
         try:
             texts = deadline_texts(
                 order.lines,
-                lambda part: None if part in unbuilt else _there(part, archive.node_text(part)),
-                lambda part: "\n".join(_there(part, archive.source(part))),
+                lambda part: None if part in unbuilt else _asked(part, archive.node_text(part)),
+                lambda part: "\n".join(_asked(part, archive.source(part))),
             )
-        except IndexFailed as error:
+        except NotFoundError as error:
             return [Tell(order.reply_to, WaitFailed(order.ticket, str(error)))]
+        except IndexFailed as error:
+            return [*self._empty(str(error)), Tell(order.reply_to, WaitFailed(order.ticket, str(error)))]
         return [Tell(order.reply_to, ViewTexts(order.ticket, tuple(texts[part] for part in order.lines)))]
 
-    def _misled(self, error: IndexFailed) -> Sequence[Effect]:
+    def _empty(self, why: str) -> Sequence[Effect]:
+        """It leads astray: no line is made of it any more."""
         self._lost = True  # before the next start: it holds nothing, and must not look as if it held all
         self._index.clear()
-        return [Tell("planner", Poisoned(str(error)))]
+        return [Tell("planner", Poisoned(why))]
 
 
 def _there(part: Part, found: T | None) -> T:
     if found is None:
         raise IndexFailed(INDEX_FILE, f"does not have what {part.name} is made of")
+    return found
+
+
+def _asked(part: Part, found: T | None) -> T:
+    if found is None:
+        raise NotFoundError(f"the chat does not have what {part.name} is made of")
     return found

@@ -28,6 +28,7 @@ from eukhe.actors.messages import (
     Flush,
     FlushTree,
     FreeNode,
+    IndexAstray,
     IndexCommitted,
     Logged,
     Msg,
@@ -150,7 +151,7 @@ class Store:
                 self._images.update(images)
         except (StoreError, IndexFailed) as error:
             # Whether an entry's key is there already can't be known. Ids are given, so there is no way back.
-            return [Tell(order.reply_to, AppendFailed(order.ticket, str(error))), *self._fail(str(error))]
+            return [Tell(order.reply_to, AppendFailed(order.ticket, str(error))), *self._misled(error)]
         self._appends.append((order.reply_to, AppendDone(order.ticket, tuple(answers))))
         return self._wake()
 
@@ -159,7 +160,10 @@ class Store:
             if isinstance(line, BatchRecord):
                 self._lines.append(line)
                 continue
-            record = node(line.part, self._recent.source(line.part)) if isinstance(line, FreeNode) else line
+            try:
+                record = node(line.part, self._recent.source(line.part)) if isinstance(line, FreeNode) else line
+            except (StoreError, IndexFailed) as error:
+                return self._misled(error)
             assert 1 <= record.size <= NODE_BYTES_MAX, f"{record.part.name} has {record.size} bytes"
             self._recent.add_node(record)
             self._lines.append(record)
@@ -225,6 +229,12 @@ class Store:
 
     def _today(self) -> str:
         return self._clock.local().date().isoformat()
+
+    def _misled(self, error: StoreError | IndexFailed) -> Sequence[Effect]:
+        """What is to be written can't be known. Where that is the index's fault, it is told: else the next owner, too,
+        would be led astray."""
+        astray = [Tell(INDEX, IndexAstray(str(error)))] if isinstance(error, IndexFailed) else []
+        return [*astray, *self._fail(str(error))]
 
     def _fail(self, why: str) -> Sequence[Effect]:
         """Poisoned: no one waits in vain, and nothing is tried again."""

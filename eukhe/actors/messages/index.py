@@ -37,6 +37,12 @@ class IndexLost(Msg, frozen=True):
     why: str
 
 
+class IndexAstray(Msg, frozen=True):
+    """The store to the index: it did not lead to what a line is made of, or to what a key stands for."""
+
+    why: str
+
+
 class ReadSource(Msg, frozen=True):
     """Read what a node is built from: its message's `kind: text`, or its halves' lines."""
 
