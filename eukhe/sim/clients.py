@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from eukhe.actors.messages import (
     Append,
     AppendDone,
@@ -71,6 +73,8 @@ class Client:
         self.turn: Turn | None = None
         self.orders: dict[int, tuple[Msg, float]] = {}  # not answered, and since when
         self.cancelled: set[int] = set()
+        self.faulty: dict[int, str] = {}  # orders that are faults
+        self.unkeyed: dict[int, Entry] = {}  # sent once, without a key
         self.again: list[Entry] = []  # what a poisoned owner did not take
         self.acknowledged: list[Entry] = []
         self.total = 0
@@ -113,6 +117,7 @@ class Client:
 
     def cut(self) -> None:
         """The owner or the connection is gone."""
+        self.unkeyed.clear()
         self.connection = None
         self.greeted = False
         self.later(SIM_COME_AGAIN_S * self.random.random(), self._come)
@@ -157,6 +162,14 @@ class Client:
             self.order(StopOwner(self.name, self.outbox.ticket()))
         if self.acknowledged and faults.strikes("sent-twice"):
             self.append([self.random.choice(self.acknowledged)])
+        if faults.strikes("refused-text"):
+            self.order(Append((machine.text.refused(),), self.name, self._note("refused-text")))
+        if self.acknowledged and faults.strikes("key-reused"):
+            again = self.random.choice(self.acknowledged)
+            other = msgspec.structs.replace(again, text=f"another {again.text}", images=())
+            self.order(Append((other,), self.name, self._note("key-reused")))
+        if faults.strikes("no-key"):
+            self._append_once(machine.text.entry())
         act = self._chosen()
         if act == "wait":
             self.idle = True
@@ -182,7 +195,10 @@ class Client:
             case "settle":
                 self.order(Settle(self.name, self.outbox.ticket(), self.total, take=True))
             case "status":
-                self.order(AskStatus(self.name, self.outbox.ticket()))
+                ticket = self.outbox.ticket()
+                self.order(AskStatus(self.name, ticket))
+                if self.machine.faults.strikes("cancelled-wait"):
+                    self.cancel(ticket)
             case "leave" if not self.orders and self.turn is None:
                 self._leave()
 
@@ -205,6 +221,18 @@ class Client:
 
     def append(self, entries: Sequence[Entry]) -> None:
         self.order(Append(tuple(entries), self.name, self.outbox.ticket()))
+
+    def _note(self, fault: str) -> int:
+        """The ticket of an order that is a fault."""
+        ticket = self.outbox.ticket()
+        self.faulty[ticket] = fault
+        return ticket
+
+    def _append_once(self, entry: Entry) -> None:
+        """Without a key, so it can't be sent again; whether it is logged is not known until that is said."""
+        ticket = self.outbox.ticket()
+        self.unkeyed[ticket] = entry
+        self._send(Append((entry,), self.name, ticket))
 
     # --- orders and answers ---
 
@@ -241,6 +269,11 @@ class Client:
 
     def _answered(self, answer: Msg) -> None:
         ticket: int = answer.ticket  # type: ignore[attr-defined]  # every answer has one
+        if ticket == rude.TICKET:
+            return
+        if ticket in self.unkeyed:
+            self._logged_once(self.unkeyed.pop(ticket), answer)
+            return
         if not self.outbox.answered(answer):
             if ticket not in self.cancelled:
                 raise CheckFailed("answer-once", f"nothing more to ticket {ticket} of {self.name}", answer)
@@ -249,8 +282,19 @@ class Client:
         self._heard(order, answer)
         self._go_on()
 
+    def _logged_once(self, entry: Entry, answer: Msg) -> None:
+        if isinstance(answer, AppendDone):
+            self.machine.faults.meet("no-key")
+            self.machine.watch.acknowledge_once(entry, answer.entries[0])
+
     def _heard(self, order: Any, answer: Msg) -> None:
         match answer:
+            case AppendDone(ticket, loggings) if ticket in self.faulty:
+                if self.faulty[ticket] == "refused-text" or not loggings[0].differs or loggings[0].new:
+                    raise CheckFailed("acknowledged", f"{order} is not logged", loggings)
+                self.machine.faults.meet("key-reused")
+            case AppendFailed(ticket) if ticket in self.faulty:
+                self.machine.faults.meet(self.faulty[ticket])
             case AppendDone(_, loggings):
                 self.settled = False
                 for entry, logging in zip(order.entries, loggings, strict=True):

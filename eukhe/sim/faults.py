@@ -49,6 +49,8 @@ FAULTS: Mapping[str, Fault] = {
     "stopped-owner": Fault("the owner is stopped for a while (SIGSTOP), and holds its lock", "19", RARE),
     "outage": Fault("the provider is out for a while", "30", STEP),
     "key-outage": Fault("the provider refuses the key until it is changed", "31", RARE),
+    "raise": Fault("a behaviour raises", "28", RARE),
+    "index-astray": Fault("a record of the index leads astray", "14", STEP),
     # At a call.
     "late-call": Fault("a call's end comes hours later, after it was given up", "33", CALL),
     "hung-worker": Fault("a call never ends", "25", CALL),
@@ -75,6 +77,10 @@ FAULTS: Mapping[str, Fault] = {
     "cancelled-wait": Fault("a wait is cancelled", "40", TURN),
     "long-message": Fault("a message that is split or clipped", "35", ACT),
     "odd-message": Fault("a message with heads, tags, NUL, line separators", "7, 36", ACT),
+    "image": Fault("a message with images", "38", ACT),
+    "refused-text": Fault("a text that can't be logged: its kind, its key, its date", "6", ACT),
+    "key-reused": Fault("a key comes again with another text", "20", ACT),
+    "no-key": Fault("a text without a key, sent once", "20", ACT),
     "owner-ends": Fault("the owner is told to stop while clients are there", "20", ACT),
 }
 

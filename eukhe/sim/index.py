@@ -5,6 +5,9 @@ Only what was committed outlives a crash, and when the power goes perhaps not al
 
 from collections.abc import Iterable
 from random import Random
+from typing import Any
+
+import msgspec
 
 from eukhe.actors.ports import Checkpoint, Place, Placed
 from eukhe.errors import IndexFailed
@@ -75,6 +78,14 @@ class IndexFile:
         """A new file; who has the old one open goes on with that."""
         self.tables = _Tables()
         self.commits = []
+
+    def lead_astray(self, random: Random) -> None:
+        """One of its places becomes wrong."""
+        places: dict[Any, Any] = random.choice([self.tables.messages, self.tables.nodes])
+        there = [key for key, place in places.items() if place is not None]
+        if there:
+            key = random.choice(there)
+            places[key] = msgspec.structs.replace(places[key], offset=places[key].offset + 1)
 
     def lose_power(self, random: Random) -> None:
         """The last commits may be gone; or all is."""

@@ -3,13 +3,13 @@
 Everything is drawn from the options: what is logged, what fails, when an owner dies, in which order things happen.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Final
 
-from eukhe.actors.behaviour import EDGE, Behaviour
+from eukhe.actors.behaviour import EDGE, Behaviour, Effect
 from eukhe.actors.makers import owner_makers
-from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, Resume
+from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, OwnerFailed, Resume
 from eukhe.actors.opening import open_chat
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.errors import IndexFailed, StoreError
@@ -55,6 +55,22 @@ class OwnerDisk:
             raise CheckFailed("one-writer", f"process {self._lock.holder} alone writes", f"{self._process}: {path}")
 
 
+class _Raising:
+    """Stands around a behaviour, and raises in its place when that is injected."""
+
+    def __init__(self, owner: "Owner", name: str, behaviour: Behaviour) -> None:
+        self._owner = owner
+        self._name = name
+        self._behaviour = behaviour
+
+    def receive(self, message: Msg, now: float) -> Sequence[Effect]:
+        if self._owner.raises_in == self._name:
+            self._owner.raises_in = None
+            self._owner.machine.watch.raised = True
+            raise RuntimeError("injected")
+        return self._behaviour.receive(message, now)
+
+
 class Owner:
     """A process that would own the chat: it takes the lock, opens the chat, begins, and ends when it is told to.
 
@@ -69,6 +85,9 @@ class Owner:
         self.system: SimSystem | None = None
         self.up = False  # all its actors are
         self.key_changed = False
+        self.names: tuple[str, ...] = ()
+        self.raises_in: str | None = None  # the actor whose next message makes it raise
+        self.ending = False
         self.sockets: SimSockets | None = None
         self.workers: SimWorkers | None = None
         self.doing: Callable[[], None] | None = self._lock
@@ -111,11 +130,14 @@ class Owner:
             index,
             SimIndex(machine.index),
             MODEL,
+            builds=None if machine.finishing else machine.options.builds,
             checkpoint_messages=CHECKPOINT_MESSAGES,
+            gated=machine.options.gated,
             door=True,
             leaves_when_idle=True,
             pid=self.process,
         )
+        self.names = tuple(makers)
         watched = {name: self._watched(name, make) for name, make in makers.items()}
         self.system = SimSystem(
             watched, self.disk, machine.clock, self.workers, machine.scheduler, self.sockets, watch=self._told
@@ -123,7 +145,7 @@ class Owner:
         self.system.tell(SUPERVISOR, Begin(EDGE, 0))
 
     def _watched(self, name: str, make: Callable[[], Behaviour]) -> Callable[[], Behaviour]:
-        return lambda: self.machine.watch.wraps(name, make())
+        return lambda: _Raising(self, name, self.machine.watch.wraps(name, make()))
 
     def _told(self, to: str, message: Msg) -> None:
         if to == EDGE:
@@ -131,11 +153,17 @@ class Owner:
                 self.up = True
                 if self.key_changed:
                     self.tell_key()
-            elif isinstance(message, Leaving):
-                self.doing = self._end
+            elif isinstance(message, (Leaving, OwnerFailed)):
+                self.end()
             elif isinstance(message, Ended):
                 self.doing = self._leave
         self.machine.watch.told(to, message)
+
+    def end(self) -> None:
+        """It is to end, once it is there to be told so."""
+        if self.system is not None and not self.ending:
+            self.ending = True
+            self.doing = self._end
 
     def _end(self) -> None:
         assert self.system is not None
@@ -177,7 +205,7 @@ class Machine:
         self.lock = SimLock()
         self.network = Network(self.scheduler, self.faults)
         self.provider = Provider(self.faults, self.clock, options.call_s)
-        self.watch = Watch(options.limits, self.faults, self.provider)
+        self.watch = Watch(options.limits, self.faults, self.provider, self.disk)
         self.disk.synced = self.watch.ledger.synced
         self.text = Texts(self.scheduler.random, self.faults, options.messages)
         self.finishing = False
@@ -286,6 +314,8 @@ class Machine:
         self.change_key()
         self.provider.heal()
         self.network.release()
+        if self.owner is not None and self.options.builds is not None:
+            self.owner.end()  # the next one may order as many lines as there are
         self.scheduler.thaw()
         for client in self.clients:
             client.ask_again_from(self.clock.monotonic_s())

@@ -21,7 +21,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """`odds`: of the faults that are on. `kept`: of a shrunk run, the injections of each fault that it keeps.
 
     `messages`: that clients choose to log; turns log some more. `call_s`, `think_s`: how long a call and a client take
-    at most. `view`: which of `VIEWS`.
+    at most. `view`: which of `VIEWS`. `gated`: calls pass the gate; `builds`: lines that an owner may order.
     """
 
     seed: int
@@ -32,6 +32,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     view: int
     call_s: float
     think_s: float
+    gated: bool
+    builds: int | None
     odds: dict[str, int]
     kept: dict[str, tuple[int, ...]] | None = None
 
@@ -61,5 +63,7 @@ def draw(
         view=dice.randrange(len(VIEWS)),
         call_s=dice.choice((0.0, 5.0, 60.0, 500.0)),  # number: from at once to just within the ten minutes
         think_s=dice.choice((0.0, 1.0, 30.0, 3_000.0)),  # number: from at once to most of an hour
+        gated=dice.random() < 7 / 8,  # number: mostly
+        builds=dice.choice((None,) * 7 + (5,)),  # number: mostly there is no limit
         odds=odds,
     )

@@ -81,6 +81,16 @@ def _key_outage(machine: Machine) -> None:
     machine.scheduler.set_timer(("user", "key"), after_s, machine.change_key)
 
 
+def _raise(machine: Machine) -> None:
+    owner = machine.owner
+    if owner is not None and owner.up:
+        owner.raises_in = machine.faults.dice("raise").choice(sorted(owner.names))
+
+
+def _index_astray(machine: Machine) -> None:
+    machine.index.lead_astray(machine.faults.dice("index-astray"))
+
+
 STRIKES: Final[Mapping[str, Callable[[Machine], None]]] = {
     "kill": _kill,
     "kill-in-write": _kill_in_write,
@@ -94,4 +104,6 @@ STRIKES: Final[Mapping[str, Callable[[Machine], None]]] = {
     "stopped-owner": _stopped_owner,
     "outage": _outage,
     "key-outage": _key_outage,
+    "raise": _raise,
+    "index-astray": _index_astray,
 }

@@ -20,15 +20,16 @@ from eukhe.actors.messages import (
 )
 from eukhe.actors.opening import Opened, open_chat, saved_view
 from eukhe.actors.ports import Disk
-from eukhe.limits import NODE_BYTES_MAX, TOOL_RESULT_CHARS_MAX
+from eukhe.limits import NODE_BYTES_MAX
 from eukhe.model.chat import Chat, ChatLimits
+from eukhe.model.image import with_images
 from eukhe.model.key import piece_of
 from eukhe.model.line import from_input
 from eukhe.model.part import Part
 from eukhe.model.record import NodeRecord
 from eukhe.model.scan import Read
 from eukhe.model.text import clean, clip, cut
-from eukhe.model.verify import Verification
+from eukhe.model.verify import INDEX_FILE, Verification
 from eukhe.sim.checks import CheckFailed
 from eukhe.sim.disk import SimDisk
 from eukhe.sim.faults import Faults
@@ -41,12 +42,14 @@ from eukhe.sim.shadow import GateShadow, PlannerShadow
 class Watch:
     """`acknowledged`: by key, the text and where it was said to stand."""
 
-    def __init__(self, limits: ChatLimits, faults: Faults, provider: Provider) -> None:
+    def __init__(self, limits: ChatLimits, faults: Faults, provider: Provider, disk: SimDisk) -> None:
         self.limits = limits
         self.faults = faults
         self.ledger = Ledger(self._node)
         self.acknowledged: dict[str, tuple[Entry, Logging]] = {}
         self.provider = provider
+        self.disk = disk
+        self.raised = False  # a behaviour, as was injected
         self.planner: PlannerShadow | None = None
         self.gate: GateShadow | None = None
         self.poisoned = False
@@ -85,16 +88,28 @@ class Watch:
             raise CheckFailed("key-once", before, logging)
         self._is_logged(entry, logging)
 
+    def acknowledge_once(self, entry: Entry, logging: Logging) -> None:
+        """The same of a text without a key."""
+        logged = self.ledger.messages[logging.first : logging.first + logging.count]
+        if self._text_of(entry) != "".join(message.text for message in logged):
+            raise CheckFailed("acknowledged", f"{entry} at {logging}", logged)
+
     def _is_logged(self, entry: Entry, logging: Logging) -> None:
         assert entry.key is not None
         ids = self.ledger.keys.get(entry.key, [])
         if not ids or logging.first not in ids or logging.count != len(ids):
             raise CheckFailed("acknowledged", f"{entry.key} at {logging}", ids)
-        text = clean(entry.text)
-        if len(text) > TOOL_RESULT_CHARS_MAX and entry.kind == "echo":
-            text = clip(text)
+        text = self._text_of(entry)
         if text != "".join(self.ledger.messages[i].text for i in sorted(ids, key=self._piece)):
             raise CheckFailed("acknowledged", text, self.ledger.text_of(entry.key))
+
+    def _text_of(self, entry: Entry) -> str:
+        """An entry's text as it is logged, all pieces of it; its images are on the disk."""
+        text, images = with_images(clean(entry.text), entry.images)
+        for name, data in images.items():
+            if self.disk.platter(f"images/{name}") != data:
+                raise CheckFailed("acknowledged", f"image {name} on the disk", "it is not, or is another")
+        return clip(text) if entry.kind == "echo" else text
 
     def _piece(self, i: int) -> int:
         return piece_of(self.ledger.messages[i].key or "")[1]
@@ -114,11 +129,13 @@ class Watch:
                 raise CheckFailed("view-on-disk", f"{part.name} on the disk", "it is not there")
 
     def _owner_failed(self, to: str, message: OwnerFailed) -> None:
-        raise CheckFailed("no-crash", "no actor fails", message.why)
+        if not self.raised:
+            raise CheckFailed("no-crash", "no actor fails", message.why)
+        self.faults.meet("raise")
 
     def _poisoned(self, to: str, message: Poisoned) -> None:
         self.poisoned = True
-        self.faults.meet("disk-error")
+        self.faults.meet("index-astray" if message.why.startswith(INDEX_FILE) else "disk-error")
 
     def _build_ended(self, to: str, message: BuildDone | BuildFailed) -> None:
         self.provider.noticed(message.part)
@@ -161,7 +178,7 @@ class Watch:
     def crashed(self, disk: SimDisk) -> None:
         """An owner is gone: only the disk counts."""
         self.planner = self.gate = None
-        self.poisoned = False
+        self.poisoned = self.raised = False
         self.ledger.read(disk)
 
     def before_start(self, disk: Disk) -> None:
