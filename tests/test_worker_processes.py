@@ -63,7 +63,7 @@ def test_an_idle_worker_is_gone_after_a_while_and_the_next_call_gets_a_new_one(s
             workers.start(call, scripted(call), ear)
             assert Replied(LINE) == ear.end()
             assert comes_true(lambda: {fork_server()} == set(descendants()))
-            assert not [thread for thread in threading.enumerate() if thread.name == "worker"]
+            assert comes_true(lambda: not [thread for thread in threading.enumerate() if thread.name == "worker"])
         first, second = script.made()
         assert first.pid != second.pid
 
@@ -176,9 +176,9 @@ def test_a_fork_server_that_hangs_is_replaced(script: Script) -> None:
 @pytest.mark.parametrize(
     ("executable", "why"),
     [
-        ("/bin/false", "no worker process could be started: the fork server has ended, "),
+        ("/bin/false", "the fork server of the workers has ended; "),
         ("/no/such/python", "no fork server could be started: .*No such file"),
-        ("/bin/sleep", "no worker process could be started"),
+        ("/bin/sleep", "the fork server of the workers has ended; "),
     ],
 )
 def test_no_worker_at_all_is_a_failed_call(executable: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,18 @@
 """Worker processes: what is heard of a call, whatever its worker does."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from eukhe.actors.ports import Broke, CallEvent, Outage, Replied, Request, Responding
+from eukhe.errors import SettingsError
 from eukhe.limits import REPLY_CHARS_MAX, SCRIPTED_LONG_BYTES, WHY_CHARS_MAX
 from eukhe.model.extract import extract
 from eukhe.model.part import Part
+from eukhe.world.config import store
 from eukhe.world.process_workers import ProcessWorkers
+from eukhe.world.providers.registry import SCRIPT_VARIABLE
 from eukhe.world.worker_wire import Order, Report, WorkerFailed, encode, event_of
 from eukhe.world.workers import OfflineWorkers, workers_for
 from tests.leaks import comes_true, is_running, no_leaks
@@ -150,3 +154,33 @@ def test_a_time_that_is_none_is_left_out_and_a_long_complaint_is_clipped(retry_a
 def test_bytes_that_nest_too_deep_are_no_report() -> None:
     with pytest.raises(WorkerFailed, match="no report"):
         event_of(b"\x91" * 100_000, Order(1, scripted(0)))
+
+
+# --- the scripted model ---
+
+
+def test_a_scripted_model_writes_lines_only_where_a_script_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SCRIPT_VARIABLE, raising=False)
+    with pytest.raises(SettingsError, match=r"memory\.model is .scripted/any. .*; allowed: builtin/extract"):
+        store(tmp_path / "home", "memory.model", "scripted/any")
+    monkeypatch.setenv(SCRIPT_VARIABLE, str(tmp_path / "script.json"))
+    assert "scripted/any" == store(tmp_path / "home", "memory.model", "scripted/any")
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ('{"*": ["dance"]}', "SettingsError: EUKHE_SCRIPTED: no act dance; there are reply, silent, "),
+        ("{", "JSONDecodeError: "),
+    ],
+)
+def test_a_script_that_makes_no_sense_is_a_failed_call(script: Script, written: str, why: str) -> None:
+    script.path.write_text(written)
+    with process_workers() as workers:
+        ear = Ear()
+        workers.start(1, scripted(0), ear)
+        end = ear.end()
+        assert isinstance(end, Broke)
+        assert why == end.why[: len(why)]

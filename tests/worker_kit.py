@@ -1,6 +1,7 @@
 """What tests of worker processes share: scripts for the scripted model, ears for what is heard of a call."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -104,12 +105,15 @@ def process_workers(idle_s: float = 30, start_s: float = 20) -> Iterator[Process
     assert set() == set(descendants()) - before
 
 
-def fork_server() -> int:
-    """The process id of the one fork server of this process."""
-    (pid,) = [child.pid for child in descendants().values() if "eukhe.worker" in child.command and is_server(child.pid)]
+def fork_server(owner: int | None = None) -> int:
+    """The process id of the one fork server of a process, this one by default."""
+    (pid,) = filter(is_server, descendants(owner))
     return pid
 
 
 def is_server(pid: int) -> bool:
-    """Workers are its forks, and so have its command."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[3] == str(pid)
+    """Whether it leads its session; its forks do not."""
+    try:
+        return os.getsid(pid) == pid
+    except ProcessLookupError:  # it just ended
+        return False

@@ -1,8 +1,9 @@
 """The fork server, from the owner's side: a process of which workers are forked, and how one is asked for.
 
-It is started with nothing of the owner's but its ends of a socket and of a pipe, and with an environment that holds no keys. multiprocessing's
-own fork server would do neither: it and its resource tracker get the whole environment, every worker runs the program's
-main module anew, and a start has no limit.
+It is started with nothing of the owner's but its ends of a socket and of a pipe, and with an environment that holds no
+keys. multiprocessing's own fork server would be neither: it and its resource tracker get the whole environment, which
+stays readable in /proc; each of its workers runs the program's main module anew, which costs 15 ms; a start has no
+limit; it is one for the whole program, and nothing public ends it.
 """
 
 import os
@@ -71,9 +72,12 @@ class ForkServer:
                 if not ours.poll(wait_s):
                     raise WorkerFailed(f"no worker process started within {wait_s:g} s")
                 forked = Forked(int(ours.recv_bytes(WORKER_REPLY_BYTES_MAX)), ours, life)
-            except (OSError, EOFError) as error:
-                why = str(error) or "the fork server has ended, `python -c 'import eukhe.worker'` may say why"
-                raise WorkerFailed(f"no worker process could be started: {why}") from error
+            except (EOFError, ConnectionError) as error:
+                raise WorkerFailed(
+                    "the fork server of the workers has ended; `python -c 'import eukhe.worker'` may say why"
+                ) from error
+            except (OSError, ValueError) as error:
+                raise WorkerFailed(f"no worker process could be started: {error}") from error
             failed.pop_all()
         return forked
 
