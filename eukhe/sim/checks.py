@@ -7,6 +7,7 @@ from eukhe.sim.disk import Halt
 
 CHECKS: Final[Mapping[str, str]] = {
     "acknowledged": "what was acknowledged is on the disk, synced, under its key, text for text",
+    "own-line": "what is appended begins a line of its own, whatever was torn before it",
     "ids-gapless": "messages' ids count from 0 without a gap",
     "key-once": "a key is logged once, and keeps its id",
     "one-writer": "who writes holds the lock, and nobody else writes",

@@ -72,7 +72,8 @@ class Ledger:
         try:
             record = decode_main(line)
         except RecordError:
-            return  # a torn tail that was ended
+            _is_torn(line, decode_main)
+            return
         if not isinstance(record, MessageRecord) or record.i != len(self.messages):
             raise CheckFailed("ids-gapless", len(self.messages), record)
         self.messages.append(record)
@@ -88,6 +89,7 @@ class Ledger:
         try:
             record = decode_tree(line)
         except RecordError:
+            _is_torn(line, decode_tree)
             return
         match record:
             case NodeRecord(part, _, size):
@@ -112,3 +114,12 @@ class Ledger:
         ]
         self.tree = [NodeSize(part, node.size) for part, node in self.nodes.items()]
         self.tree += [Merges(*batch) for batch in self.batches]
+
+
+def _is_torn(line: bytes, decode: Callable[[bytes], object]) -> None:
+    """A line that is no record is the rest of one that was torn. No record's text holds what one begins with."""
+    try:
+        record = decode(line[line.rfind(b'{"') :])
+    except RecordError:
+        return
+    raise CheckFailed("own-line", "a torn line that was ended, and nothing behind it", record)

@@ -142,8 +142,9 @@ class PlannerShadow:
     def _outcomes(self, message: Msg, before: set[Asker]) -> None:
         """How many more outcomes there may be while turns wait and no message comes."""
         planner = self.planner
-        if len(planner.busy) > planner.chat.limits.jobs:
-            raise CheckFailed("calls-at-most", planner.chat.limits.jobs, len(planner.busy))
+        limits = self.oracle.limits
+        if len(planner.busy) > limits.jobs:
+            raise CheckFailed("calls-at-most", limits.jobs, len(planner.busy))
         if not self._waiting:
             return
         unbuilt = self.oracle.unbuilt
@@ -152,7 +153,7 @@ class PlannerShadow:
             if more:
                 raise CheckFailed("stopped" if isinstance(message, Wait) else "needed-only", [], more)
         if not before or isinstance(message, Logged):
-            self._outcomes_left = len(unbuilt) * planner.chat.limits.failures
+            self._outcomes_left = len(unbuilt) * limits.failures
         elif isinstance(message, BuildDone) or (isinstance(message, BuildFailed) and message.outage is None):
             self._outcomes_left -= 1
             if self._outcomes_left < 0:

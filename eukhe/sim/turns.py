@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 
 class Turn:
-    """`ticket`: of what it waits for now. `view`: pinned. `message`: the ticket under which its message is logged."""
+    """`ticket`: of what it waits for now. `view`: pinned. `message`: the ticket under which its message is logged;
+    `logged`: that message's id.
+    """
 
     def __init__(self, client: "Client") -> None:
         self.client = client
@@ -38,8 +40,8 @@ class Turn:
         self.ticket = client.outbox.ticket()
         self.view: ViewTaken | None = None
         self.message: int | None = None
-        client.order(Wait(client.name, self.ticket))
-        self._deadline(self.ticket)
+        self.logged: int | None = None
+        self._wait()
 
     def heard(self, order: Msg, answer: Msg) -> None:
         """An answer of the client's; most are not the turn's."""
@@ -51,9 +53,12 @@ class Turn:
             case PrefixOpen():
                 self._sent()
             case AppendDone(ticket, loggings) if ticket == self.message:
-                assert self.view is not None
-                if loggings[0].first < self.view.t:
-                    raise CheckFailed("turn-own-message", f"message {self.view.t} or later", loggings[0])
+                self.logged = loggings[0].first
+                self._must_not_see_itself()
+
+    def _wait(self) -> None:
+        self.client.order(Wait(self.client.name, self.ticket))
+        self._deadline(self.ticket)
 
     def _deadline(self, ticket: int) -> None:
         """The client's own: 20 seconds, then the view as it is; or the turn is given up."""
@@ -84,10 +89,18 @@ class Turn:
         if view.paused:
             self.machine.faults.meet("outage")
         self.view = view
+        self._must_not_see_itself()
         self.ticket = self.client.outbox.ticket()
         self.client.order(ReadView(view.lines, view.unbuilt, self.client.name, self.ticket))
+        self._log()
+
+    def _log(self) -> None:
         self.message = self.client.outbox.ticket()
         self.client.order(Append((self.machine.text.entry(),), self.client.name, self.message))
+
+    def _must_not_see_itself(self) -> None:
+        if self.view is not None and self.logged is not None and self.logged < self.view.t:
+            raise CheckFailed("turn-own-message", f"message {self.view.t} or later", self.logged)
 
     def _read(self, answer: ViewTexts) -> None:
         assert self.view is not None
