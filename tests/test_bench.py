@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from measure import append, chat_size, importing, line, memory, planner, socket, start
+from measure import append, chat_size, importing, line, memory, owner, planner, socket, start
 from measure.figures import Aim, Figure, Sizes, percentile, table
 from measure.machine import machine
 from measure.made_chat import MESSAGES_A_DAY, MadeChat
@@ -34,6 +34,8 @@ TINY = Sizes(
     start_runs=1,
     line_rounds=1,
     memory_mb=1,
+    idle_s=0.1,
+    take_overs=1,
     repeats=1,
 )
 
@@ -75,6 +77,12 @@ def test_the_bare_loop_writes_lines_of_the_store(tmp_path: Path) -> None:
 def test_commands_are_measured_on_both_chats_and_leave_nothing_large(tmp_path: Path) -> None:
     assert ["messages/s", *["ms"] * 4, *["µs"] * 4] == units(chat_size.measure(TINY, tmp_path))
     assert ["few"] == [folder.name for folder in tmp_path.iterdir()]
+
+
+def test_an_owner_is_measured_idle_and_killed(no_leaks: None, tmp_path: Path) -> None:
+    *idle, background, here = owner.measure(TINY, tmp_path)
+    assert ["ms", "ms"] == units([background, here])
+    assert ["ms"] * (sys.platform == "linux") == [figure.unit for figure in idle]  # which may cost nothing at all
 
 
 def test_an_import_is_measured_on_real_sessions_too_where_there_are_any(tmp_path: Path) -> None:

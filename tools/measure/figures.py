@@ -54,7 +54,11 @@ class Sizes(NamedTuple):
     import_copies: int = 8  # of the demo's sessions
     start_runs: int = 20
     line_rounds: int = 5
+    worker_starts: int = 50
+    worker_calls: int = 1_000
     memory_mb: int = 50
+    idle_s: float = 60
+    take_overs: int = 10
     repeats: int = 2
 
 
@@ -69,7 +73,11 @@ QUICK = Sizes(
     import_copies=1,
     start_runs=7,
     line_rounds=2,
+    worker_starts=10,
+    worker_calls=200,
     memory_mb=4,
+    idle_s=10,
+    take_overs=3,
     repeats=2,
 )
 
