@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -89,11 +89,14 @@ def open_to_read(path: Path) -> tuple[sqlite3.Connection, str]:
     why = ""
     for way, said in ways:
         try:
-            db = sqlite3.connect(
-                f"file:{quote(str(path))}?{way}", uri=True, timeout=INDEX_BUSY_S, check_same_thread=False
-            )
-            if _version(db) == _OURS:
-                return db, said
+            with ExitStack() as stack:
+                db = sqlite3.connect(
+                    f"file:{quote(str(path))}?{way}", uri=True, timeout=INDEX_BUSY_S, check_same_thread=False
+                )
+                stack.callback(db.close)
+                if _version(db) == _OURS:
+                    stack.pop_all()
+                    return db, said
             why = "of another version"
         except sqlite3.Error as error:
             why = str(error)

@@ -19,7 +19,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Condition, Event, Thread
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pytest
 
@@ -64,6 +64,12 @@ def kill(home: Path) -> int | None:
     return pid
 
 
+def append(home: Path, text: str, *, no_service: bool = False) -> int:
+    """Logs a text as a client in this process; its id."""
+    with owner_of(Given(str(home), no_service=no_service)) as owning:
+        return owning.append(Entry("user", text)).first
+
+
 def heard_of(patch: pytest.MonkeyPatch, module: ModuleType) -> "SimpleQueue[str]":
     """What a module of this process says, as it says it."""
     said: SimpleQueue[str] = SimpleQueue()
@@ -102,7 +108,7 @@ def text_of(client: str, n: int) -> str:
 class Appending:
     """Three clients that append, all the time, and what was acknowledged to them. `mode`: also `mixed`."""
 
-    def __init__(self, home: Path, mode: str) -> None:
+    def __init__(self, home: Path, mode: str = "background") -> None:
         self.acks: list[Ack] = []
         self._home, self._mode = home, mode
         self._changed = Condition()
@@ -111,6 +117,16 @@ class Appending:
         self._ears: list[Thread] = []
         for _ in range(3):
             self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *of_a_failure: object) -> None:
+        for child in self._running.values():
+            assert child.stdin is not None
+            child.kill()
+            child.stdin.close()
+            child.wait(WAIT_S)
 
     def wait_for(self, more: int) -> None:
         """Until so many more texts were acknowledged."""

@@ -25,7 +25,7 @@ from eukhe.world.home import make_home
 from eukhe.world.lock import ChatLock, owner_pid
 from tests.chat_kit import messages, session, talk
 from tests.leaks import comes_true, is_running, process
-from tests.live.live_kit import WAIT_S, Racers, command, heard_of, kill, owner
+from tests.live.live_kit import WAIT_S, Racers, append, command, heard_of, kill, owner
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can play another user")
 
@@ -276,12 +276,3 @@ def test_an_owner_of_a_home_that_was_removed_leaves_the_next_ones_address(served
     assert comes_true(lambda: not is_running(old))
     assert new == command(served, "chat", "status", "--json").json["owner"]
     assert f"pid {new} has stopped\n" == command(served, "stop").out
-
-
-# --- helpers ---
-
-
-def append(home: Path, text: str, *, no_service: bool = False) -> int:
-    """Logs a text as a client; its id."""
-    with owner_of(Given(str(home), no_service=no_service)) as owning:
-        return owning.append(Entry("user", text)).first
