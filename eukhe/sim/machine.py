@@ -122,7 +122,7 @@ class Owner:
             return
         machine.watch.started(machine.disk, opened, whole)
         self.sockets = SimSockets(machine.network)
-        self.workers = SimWorkers(machine.scheduler, machine.provider.fate, machine.faults.meet)
+        self.workers = SimWorkers(machine.scheduler, machine.provider.fate, machine.faults.meet, limits.jobs)
         makers = owner_makers(
             opened,
             self.disk,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from eukhe.actors.ports import CallEvent, Replied, Request, Responding
 from eukhe.model.extract import extract
+from eukhe.sim.checks import CheckFailed
 from eukhe.sim.scheduler import Scheduler
 
 Heard = Callable[[CallEvent], None]
@@ -38,6 +39,7 @@ class SimWorkers:
     """Implements `Workers`. `running`: calls that neither ended nor were stopped; `most`: how many at once at most.
 
     `fate` of a call, drawn with the seed's own dice. `late` is told when an end comes `twice`, or `after-stop`.
+    `jobs`: as many may run, None for no limit.
     """
 
     name = "workers"
@@ -47,12 +49,14 @@ class SimWorkers:
         scheduler: Scheduler,
         fate: Callable[[Request, Random], Fate] = offline,
         late: Callable[[str], None] = lambda how: None,
+        jobs: int | None = None,
     ) -> None:
         self.running: dict[int, Request] = {}
         self.most = 0
         self._scheduler = scheduler
         self._fate = fate
         self._late = late
+        self._jobs = jobs
         self._over: dict[int, str] = {}  # calls that have ended, and how the next end of one comes
         self._fates: dict[int, Fate] = {}
         self._due: dict[int, deque[Callable[[], None]]] = {}  # of each call, in their order
@@ -62,6 +66,8 @@ class SimWorkers:
         assert call not in self.running, f"call {call} runs"
         self.running[call] = request
         self.most = max(self.most, len(self.running))
+        if self._jobs is not None and self.most > self._jobs:
+            raise CheckFailed("calls-at-most", self._jobs, self.running)
         fate = self._fates[call] = self._fate(request, self._scheduler.random)
         for number, (after_s, event) in enumerate(fate.events):
             happens = partial(self._happens, call, partial(self._hear, call, event, heard))
