@@ -40,6 +40,7 @@ FAULTS: Mapping[str, Fault] = {
     "power": Fault("the power goes between two steps", "12", RARE),
     "power-in-write": Fault("the power goes within an operation of the disk", "12", RARE),
     "disk-error": Fault("a write or a sync fails: EIO, ENOSPC, EDQUOT, EROFS", "9, 10", RARE),
+    "read-error": Fault("a read fails: EIO", "10", RARE),
     "index-full": Fault("the index can't be written", "15", RARE),
     "index-lost": Fault("the index is gone when the next owner comes", "14", START),
     "view-lost": Fault("view.json is gone, empty, torn or another's when the next owner comes", "13", START),

@@ -3,6 +3,8 @@
 Everything is drawn from the options: what is logged, what fails, when an owner dies, in which order things happen.
 """
 
+import errno
+import os
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Final
@@ -37,10 +39,15 @@ class OwnerDisk:
     """Implements `Disk` for one process: the machine's, as long as the process holds the lock."""
 
     def __init__(self, machine: "Machine", process: int) -> None:
+        self._machine = machine
         self._lock = machine.lock
         self._disk = machine.disk
         self._process = process
-        self.names, self.length, self.read = machine.disk.names, machine.disk.length, machine.disk.read
+        self.names, self.length = machine.disk.names, machine.disk.length
+
+    def read(self, path: str, offset: int = 0, length: int = -1) -> bytes:
+        self._machine.reads(path)
+        return self._disk.read(path, offset, length)
 
     def append(self, path: str, data: bytes) -> None:
         self._may_write(path)
@@ -215,6 +222,7 @@ class Machine:
         self._processes = count(1)
         self._names = count(1)
         self.power_goes = False  # at the disk's next crash
+        self.read_fails_in: int | None = None  # so many reads of an owner's
         for _ in range(options.clients):
             self.comes()
 
@@ -244,6 +252,16 @@ class Machine:
             self.disk.ends()
             self.index.full = False
             self.watch.crashed(self.disk)
+
+    def reads(self, path: str) -> None:
+        """An owner reads; StoreError where that is to fail."""
+        if self.read_fails_in is None:
+            return
+        self.read_fails_in -= 1
+        if self.read_fails_in == 0:
+            self.read_fails_in = None
+            self.faults.meet("read-error")
+            raise StoreError(path, errno.EIO, os.strerror(errno.EIO))
 
     def could_not_open(self, error: StoreError | IndexFailed) -> None:
         self.faults.meet("disk-error" if isinstance(error, StoreError) else "index-full")
@@ -308,7 +326,7 @@ class Machine:
         """No fault is injected any more, and those that last end."""
         self.faults.quiet = True
         self.finishing = True
-        self.disk.crash_at = self.disk.fail_at = None
+        self.disk.crash_at = self.disk.fail_at = self.read_fails_in = None
         self.index.full = False
         self.clock.drift = 0.0
         self.change_key()

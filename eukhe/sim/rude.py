@@ -28,6 +28,7 @@ def frames(dice: Random) -> list[bytes]:
             [encode(ReadView((Part(0, -1),), (), name, TICKET))],
             [encode(ReadView((), (Part(60, 60),), name, TICKET))],  # number: past all chats
             [encode(AskStatus(name, TICKET)), encode(Flush())],
+            [encode(ReadView((Part(9, 9),), (), name, TICKET)), encode(Flush())],  # number: past this chat
         )
     )
 

@@ -42,6 +42,10 @@ def _disk_error(machine: Machine) -> None:
     machine.disk.fail_at = machine.disk.operations + dice.randint(1, SOON)
 
 
+def _read_error(machine: Machine) -> None:
+    machine.read_fails_in = machine.faults.dice("read-error").randint(1, SOON)
+
+
 def _index_full(machine: Machine) -> None:
     machine.index.full = True
 
@@ -97,6 +101,7 @@ STRIKES: Final[Mapping[str, Callable[[Machine], None]]] = {
     "power": _power,
     "power-in-write": _power_in_write,
     "disk-error": _disk_error,
+    "read-error": _read_error,
     "index-full": _index_full,
     "clock-set": _clock_set,
     "summer-time": _summer_time,
