@@ -26,6 +26,7 @@ JSON_KEYS = {
     "faults": "by name: in how many runs it was drawn, how often injected, and how often met by the system",
     "notMet": "faults that were injected nowhere or had no effect",
     "failure": "null, or the run that failed: check, expected, found, step, lastSteps, options, replay",
+    "canaries": "with --list-canaries, alone: by name, what each is",
 }
 
 
@@ -41,6 +42,17 @@ def _names(context: click.Context, option: click.Parameter, given: str | None) -
     return names
 
 
+def _canary(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """A canary's name."""
+    if given is None:
+        return None
+    from eukhe.sim.canaries import CANARIES
+
+    if given not in CANARIES:
+        raise click.BadParameter(f"no such canary: {given}; there are {', '.join(CANARIES)}", context, option)
+    return given
+
+
 @click.command(cls=Command, json_keys=JSON_KEYS)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The first run's seed.")
 @click.option("--runs", type=click.IntRange(min=1), default=SIM_RUNS, show_default=True, help="How many seeds.")
@@ -53,6 +65,8 @@ def _names(context: click.Context, option: click.Parameter, given: str | None) -
 @click.option(
     "--shrink", type=click.Path(path_type=Path, dir_okay=False), help="Shorten a run that fails; write its tape there."
 )
+@click.option("--canary", metavar="NAME", callback=_canary, help="With a known bug, to be found.")
+@click.option("--list-canaries", is_flag=True, help="List the bugs that can be planted, nothing else.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: as many as there are cores]")
 @click.pass_obj
 def command(
@@ -64,6 +78,8 @@ def command(
     skip: tuple[str, ...],
     replay: Path | None,
     shrink: Path | None,
+    canary: str | None,
+    list_canaries: bool,
     jobs: int | None,
     as_json: bool,
 ) -> None:
@@ -71,19 +87,25 @@ def command(
 
     Each run draws its options from its seed: which faults, how often, how many clients. Faults strike for so many
     steps; then none does, and all must end well. Exit code 0: nothing was found; 1: a run failed, with its last steps
-    and the command that plays it again. No chat is touched.
+    and the command that plays it again. No chat is touched. A canary is a known bug that is planted: what does not find
+    it is too weak.
     """
     del given
+    from eukhe.sim.canaries import playing
     from eukhe.sim.options import draw
     from eukhe.sim.tape import read
 
+    if list_canaries:
+        _list_canaries(as_json)
+        return
     if replay is not None:
         drawn = [read(replay).options]
     else:
         drawn = [draw(number, steps, only=only, skip=skip) for number in range(seed, seed + runs)]
     if not as_json:
         emit(_options_told(drawn[0]) if len(drawn) == 1 else f"seeds {seed} to {seed + runs - 1}, {steps} steps each")
-    found = _Found(drawn, _play_again(steps, only, skip))
+    planted = f" --canary {canary}" if canary else ""
+    found = _Found(drawn, playing(canary), _play_again(replay, steps, only, skip), planted)
     found.run(jobs, shrink)
     if as_json:
         emit_json(found.as_json())
@@ -93,12 +115,29 @@ def command(
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
-class _Found:
-    """What the runs brought. `failed`: the first that did; `play_again` is the command for it."""
+def _list_canaries(as_json: bool) -> None:
+    from eukhe.sim.canaries import CANARIES
 
-    def __init__(self, drawn: "Sequence[Options]", play_again: "Callable[[Outcome], str]") -> None:
+    if as_json:
+        emit_json({"canaries": {name: canary.what for name, canary in CANARIES.items()}})
+    else:
+        emit_table([(name, canary.what) for name, canary in CANARIES.items()])
+
+
+class _Found:
+    """What the runs brought. `failed`: the first that did; `play_again` is the command for it, `planted` its end."""
+
+    def __init__(
+        self,
+        drawn: "Sequence[Options]",
+        play: "Callable[[Options], Outcome]",
+        play_again: "Callable[[Outcome], str]",
+        planted: str,
+    ) -> None:
         self.drawn = drawn
+        self.play = play
         self.play_again = play_again
+        self.planted = planted
         self.failed: Outcome | None = None
         self.replay = ""
         self.runs = self.steps = 0
@@ -112,7 +151,8 @@ class _Found:
 
         begun = time.monotonic()
         digest = Digest()
-        with closing(run_all(self.drawn, jobs or cores())) as outcomes, progress("runs", len(self.drawn)) as bar:
+        outcomes = run_all(self.drawn, jobs or cores(), self.play)
+        with closing(outcomes), progress("runs", len(self.drawn)) as bar:
             for outcome in outcomes:
                 self._count(outcome)
                 digest.add(outcome)
@@ -123,7 +163,7 @@ class _Found:
         self.seconds = time.monotonic() - begun
         self.digest = digest.hex
         if self.failed is not None:
-            self.replay = self.play_again(self.failed)
+            self.replay = self.play_again(self.failed) + self.planted
             if shrink is not None:
                 self._shrink(self.failed, shrink)
 
@@ -139,10 +179,10 @@ class _Found:
         from eukhe.sim.tape import Tape, write
 
         with progress("shrinking", SIM_SHRINK_RUNS_MAX) as bar:
-            self.failed = shrink(failed, tried=bar.advance).outcome
+            self.failed = shrink(failed, self.play, bar.advance).outcome
         assert self.failed.failure is not None
         write(path, Tape(self.failed.options, self.failed.failure.check))
-        self.replay = f"eukhe chaos --replay {path}"
+        self.replay = f"eukhe chaos --replay {path}{self.planted}"
 
     @property
     def not_met(self) -> list[str]:
@@ -199,7 +239,11 @@ class _Found:
         }
 
 
-def _play_again(steps: int, only: Sequence[str] | None, skip: Sequence[str]) -> "Callable[[Outcome], str]":
+def _play_again(
+    replay: Path | None, steps: int, only: Sequence[str] | None, skip: Sequence[str]
+) -> "Callable[[Outcome], str]":
+    if replay is not None:
+        return lambda _: f"eukhe chaos --replay {replay}"
     chosen = "".join(f" --{word} {','.join(names)}" for word, names in (("only", only), ("skip", skip)) if names)
     return lambda outcome: f"eukhe chaos --seed {outcome.options.seed} --runs 1 --steps {steps}{chosen}"
 

@@ -4,22 +4,24 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from eukhe.limits import SIM_RUNS_A_TASK
 from eukhe.sim.chaos import Outcome, run
 from eukhe.sim.options import Options
 
 
-def run_all(runs: Sequence[Options], jobs: int) -> Generator[Outcome, None, None]:
+def run_all(
+    runs: Sequence[Options], jobs: int, play: Callable[[Options], Outcome] = run
+) -> Generator[Outcome, None, None]:
     """The outcomes of all runs. With one job they run in this process. Closed early, it ends what is under way."""
     if jobs == 1 or len(runs) == 1:
-        yield from map(run, runs)
+        yield from map(play, runs)
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     with context.Pool(jobs, _be_worker) as pool:
-        yield from pool.imap(run, runs, SIM_RUNS_A_TASK)
+        yield from pool.imap(play, runs, SIM_RUNS_A_TASK)
 
 
 def cores() -> int:
