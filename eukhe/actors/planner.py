@@ -170,12 +170,11 @@ class Planner:
             return [*failed, *self.waits.fail(self.poisoned)]
         effects = self._views()
         effects += self._orders()
-        effects += self._retry(now)
-        if self._is_busy():
-            return effects
-        if self.settling and (self.pause.why or not self.chat.parked):
-            effects += self._settled()
-        return [*effects, *self._save_view_later()]
+        if not self._is_busy():
+            if self.settling and (self.pause.why or not self.chat.parked):
+                effects += self._settled()
+            effects += self._save_view_later()
+        return [*effects, *self._retry(now)]  # last: for those who wait now, not for who was just answered
 
     def _is_busy(self) -> bool:
         return bool(self.busy or self.unsynced)
