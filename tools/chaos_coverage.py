@@ -15,7 +15,7 @@ import coverage
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAOS_COVERAGE_PERCENT_MIN = 95
-RUNS = 60
+RUNS = 100
 MODULES = (
     "compactor",
     "door",

@@ -1,0 +1,134 @@
+"""`eukhe chaos`: what it prints, how it exits, and that a run can be had again."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from eukhe.cli.chaos import JSON_KEYS
+from eukhe.sim.faults import FAULTS
+from eukhe.sim.options import draw
+from eukhe.sim.tape import Tape, write
+from tests.chat_kit import EUKHE, Ran, eukhe
+
+FEW = ("--steps", "300")
+BUG = ("--canary", "ack-before-fsync")
+
+
+def chaos(home: Path, *args: str | Path) -> Ran:
+    return eukhe(home, "chaos", *args)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def test_runs_in_which_nothing_is_found_end_with_a_table_of_faults_and_a_digest(home: Path) -> None:
+    ran = chaos(home, "--seed", "3", "--runs", "6", *FEW)
+    lines = ran.out.splitlines()
+    assert (0, "seeds 3 to 8, 300 steps each") == (ran.code, lines[0])
+    assert ["fault", "drawn", "injected", "met", "what"] == lines[1].split()
+    assert {line.split()[0] for line in lines[2 : lines.index("")]} <= FAULTS.keys()
+    assert lines[-2].startswith("6 runs, ")
+    assert lines[-2].endswith(": nothing was found")
+    assert lines[-1].startswith("digest ")
+    assert not home.exists()
+
+
+def test_json_has_the_keys_that_are_documented_and_the_same_digest_on_any_number_of_processes(home: Path) -> None:
+    found = [chaos(home, "--runs", "6", *FEW, "--jobs", jobs, "--json").json for jobs in ("1", "2")]
+    assert found[0].keys() | {"canaries"} == set(JSON_KEYS)
+    assert (6, None) == (found[0]["runs"], found[0]["failure"])
+    assert all({"drawn", "injected", "met"} == counts.keys() for counts in found[0]["faults"].values())
+    for one in found:
+        del one["stepsPerSecond"]
+    assert found[0] == found[1]
+
+
+def test_a_single_run_says_its_options_first(home: Path) -> None:
+    ran = chaos(home, "--seed", "9", "--runs", "1", *FEW, "--only", "kill,cut")
+    first, second, *_ = ran.out.splitlines()
+    assert (0, True) == (ran.code, first.startswith("seed 9, steps 300, clients "))
+    assert "faults: kill 1:" in second
+    assert ", cut 1:" in second
+
+
+def test_a_fault_that_is_skipped_is_not_in_the_table(home: Path) -> None:
+    found = chaos(home, "--runs", "4", *FEW, "--skip", "kill,power", "--json").json
+    assert {"kill", "power"}.isdisjoint(found["faults"])
+
+
+def test_a_run_that_fails_says_the_check_the_last_steps_and_how_to_have_it_again(home: Path) -> None:
+    ran = chaos(home, "--runs", "5", *FEW, *BUG)
+    assert (1, True) == (ran.code, "FAILED at step " in ran.out)
+    assert ": acknowledged: what was acknowledged is on the disk, synced" in ran.out
+    assert "the last 30 steps:" in ran.out
+    replay = ran.out.splitlines()[-1].removeprefix("replay: eukhe chaos ").split()
+    assert ["--runs", "1", "--steps", "300", *BUG] == replay[2:]
+    again = chaos(home, *replay)
+    assert (1, ran.out[ran.out.index("FAILED") :]) == (again.code, again.out[again.out.index("FAILED") :])
+
+
+def test_a_failure_is_shrunk_onto_a_tape_that_fails_in_the_same_way(home: Path, tmp_path: Path) -> None:
+    tape = tmp_path / "short.json"
+    found = chaos(home, "--runs", "5", *FEW, *BUG, "--shrink", tape, "--json").json
+    options = json.loads(tape.read_bytes())["options"]
+    assert ({}, 1, 1) == (options["odds"], options["clients"], options["jobs"])
+    assert f"eukhe chaos --replay {tape} --canary ack-before-fsync" == found["failure"]["replay"]
+    again = chaos(home, "--replay", tape, *BUG, "--json")
+    assert (1, found["failure"]["lastSteps"]) == (again.code, again.json["failure"]["lastSteps"])
+
+
+def test_a_tape_is_played_alone(home: Path, tmp_path: Path) -> None:
+    tape = tmp_path / "tape.json"
+    write(tape, Tape(draw(7, 200)))
+    ran = chaos(home, "--replay", tape)
+    assert (0, True) == (ran.code, ran.out.startswith("seed 7, steps 200, "))
+
+
+@pytest.mark.parametrize("tape", ["{}", "not JSON", ""])
+def test_a_file_that_is_no_tape_is_said_so(home: Path, tmp_path: Path, tape: str) -> None:
+    path = tmp_path / "tape.json"
+    path.write_text(tape)
+    ran = chaos(home, "--replay", path)
+    assert (1, True) == (ran.code, f"{path}: is no tape: " in ran.err)
+
+
+def test_a_tape_that_is_not_there_is_said_so(home: Path, tmp_path: Path) -> None:
+    ran = chaos(home, "--replay", tmp_path / "none")
+    assert (1, True) == (ran.code, "No such file" in ran.err)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--only", "kil"), "no such fault: kil; there are kill, "),
+        (("--skip", "kill,nothing"), "no such fault: nothing"),
+        (("--runs", "0"), "0 is not in the range"),
+        (("--canary", "none"), "no such canary: none"),
+    ],
+)
+def test_a_name_or_number_that_is_none_is_wrong_usage(home: Path, args: tuple[str, ...], said: str) -> None:
+    ran = chaos(home, *args)
+    assert (2, True) == (ran.code, said in ran.err)
+
+
+def test_ctrl_c_ends_it_and_its_processes(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*EUKHE, "chaos", "--runs", "100000", "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        cwd=tmp_path,
+    ) as process:
+        assert process.stdout is not None
+        assert b"seeds 1 to 100000" in process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(60)
+    assert 130 == process.returncode
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
