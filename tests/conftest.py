@@ -34,6 +34,10 @@ settings.register_profile(
 settings.load_profile("full" if FULL else "ci")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite", action="store_true", help="write the outcomes in tests/scenarios/ anew")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     skip = pytest.mark.skip(reason="slow: runs in `make full`")
     for item in items:

@@ -69,6 +69,16 @@ def test_the_page_of_rules_names_code_tests_and_status(project: Path) -> None:
     assert "**D1** *(held)* Six.\n- Nothing of the kind is called.\n- Tests:\n  - `tests/test_a.py`: all\n" in page
 
 
+def test_a_transcript_holds_the_rules_that_its_first_line_names(project: Path) -> None:
+    plant(project, "tests/scenarios/late.txt", "# rules: 1 2\n\nlimits\n")
+    plant(project, "tests/scenarios/none.txt", "# of no rule\n# rules: 5\n")
+    assert (0, "") == exit_code("rules.py", project)
+    page = (project / "docs/memory.md").read_text()
+    assert "  - `tests/test_a.py`: `test_a`, `test_b`\n  - `tests/scenarios`: `late`\n" in page
+    assert "**2** *(held)* Two.\n" in page
+    assert "`none`" not in page
+
+
 def test_a_page_as_it_would_be_written_is_no_drift(project: Path) -> None:
     assert 0 == exit_code("rules.py", project)[0]
     assert (0, "") == exit_code("rules.py", project, "--check")

@@ -1,8 +1,8 @@
 """Writes docs/memory.md: each rule of the memory, the code that keeps it, the tests that hold it.
 
-The rules and their code come from docs/rules.toml, the tests from `@pytest.mark.rule("6", "D1")`. `--check` writes
-nothing and fails where the page is not as it would be written. Both fail for a mark of no rule, for code that is not
-there, and for a rule that is tested while no code is named.
+The rules and their code come from docs/rules.toml, the tests from `@pytest.mark.rule("6", "D1")`, the transcripts from
+their first lines, `# rules: 6 D1`. `--check` writes nothing and fails where the page is not as it would be written.
+Both fail for a mark of no rule, for code that is not there, and for a rule that is tested while no code is named.
 """
 
 import argparse
@@ -16,6 +16,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "docs/rules.toml"
 PAGE = "docs/memory.md"
+SCENARIOS = "tests/scenarios"
+SCENARIOS_HEAD = "# rules:"
 STATUSES = ("held", "in part", "code only", "not yet")
 
 HEAD = """\
@@ -90,13 +92,22 @@ def sections_of(root: Path) -> list[Section]:
 
 
 def marks_of(root: Path) -> dict[str, list[str]]:
-    """The tests of each rule, `file::name`, in the files' order."""
+    """The tests of each rule, `file::name`, in the files' order; then the transcripts."""
     marks: dict[str, list[str]] = {}
     for path in sorted((root / "tests").rglob("test_*.py")):
         name = path.relative_to(root).as_posix()
         for test, rule in _marks(ast.parse(path.read_text())):
             marks.setdefault(rule, []).append(f"{name}::{test}" if test else name)
+    for path in sorted((root / SCENARIOS).glob("*.txt")):
+        for rule in _shown(path.read_text()):
+            marks.setdefault(rule, []).append(f"{SCENARIOS}::{path.stem}")
     return marks
+
+
+def _shown(transcript: str) -> list[str]:
+    """The rules that a transcript shows, as its first line says."""
+    first = transcript.partition("\n")[0]
+    return first.removeprefix(SCENARIOS_HEAD).split() if first.startswith(SCENARIOS_HEAD) else []
 
 
 def _marks(tree: ast.Module) -> Iterator[tuple[str, str]]:
