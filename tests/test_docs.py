@@ -69,6 +69,12 @@ def test_the_page_of_rules_names_code_tests_and_status(project: Path) -> None:
     assert "**D1** *(held)* Six.\n- Nothing of the kind is called.\n- Tests:\n  - `tests/test_a.py`: all\n" in page
 
 
+def test_a_mark_may_name_rules_that_several_tests_hold(project: Path) -> None:
+    plant(project, "tests/test_b.py", 'RULES = ("2", "D1")\n@pytest.mark.rule("1", *RULES)\ndef test_c(): ...\n')
+    marks = rules.marks_of(project)
+    assert ["test_c"] * 3 == [marks[rule][-1].partition("::")[2] for rule in ("1", "2", "D1")]
+
+
 def test_a_transcript_holds_the_rules_that_its_first_line_names(project: Path) -> None:
     plant(project, "tests/scenarios/late.txt", "# rules: 1 2\n\nlimits\n")
     plant(project, "tests/scenarios/none.txt", "# of no rule\n# rules: 5\n")

@@ -9,7 +9,7 @@ import argparse
 import ast
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,20 +112,24 @@ def _shown(transcript: str) -> list[str]:
 
 def _marks(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Test and rule of each mark; "" for a mark of the whole file."""
+    assigned = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             for decorator in node.decorator_list:
-                yield from ((node.name, rule) for rule in _rules(decorator))
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "pytestmark":
-            yield from (("", rule) for rule in _rules(statement.value))
+                yield from ((node.name, rule) for rule in _rules(decorator, assigned))
+    if "pytestmark" in assigned:
+        yield from (("", rule) for rule in _rules(assigned["pytestmark"], assigned))
 
 
-def _rules(node: ast.AST) -> Iterator[str]:
-    """The rules that an expression marks."""
+def _rules(node: ast.AST, assigned: Mapping[str, ast.expr]) -> Iterator[str]:
+    """The rules that an expression marks; `*NAMES` are those that the file assigns to NAMES at its top."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.rule":
-            yield from (str(ast.literal_eval(argument)) for argument in call.args)
+            for argument in call.args:
+                if isinstance(argument, ast.Starred):
+                    yield from map(str, ast.literal_eval(assigned[ast.unparse(argument.value)]))
+                else:
+                    yield str(ast.literal_eval(argument))
 
 
 def problems(root: Path, sections: list[Section], marks: dict[str, list[str]]) -> Iterator[str]:
