@@ -40,7 +40,7 @@ class Edge:
     def __init__(self, tell: Callable[[str, Msg], None]) -> None:
         self.tell = tell
         self.mail: SimpleQueue[Msg] = SimpleQueue()
-        self.tickets = count(1)
+        self.tickets = count(-1, -1)  # whoever numbers orders and hears for itself, as a command does, counts from 1
         self.early: dict[int, Msg] = {}
         self.unasked: deque[Msg] = deque()
 
