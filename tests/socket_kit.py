@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
+from tempfile import TemporaryDirectory
 
 import orjson
+import pytest
 
 from eukhe.actors.messages import Append, AppendDone, AskStatus, Entry, Hello, Status, Welcome
 from eukhe.actors.ports import Connected, Disconnected, Received, SocketEvent
@@ -18,6 +20,13 @@ from eukhe.world.link import Link
 from eukhe.world.socket import UnixSockets
 
 WAIT_S = 30
+
+
+@pytest.fixture
+def shallow() -> Iterator[Path]:
+    """An empty folder whose path is short; a socket below a test's own may not fit."""
+    with TemporaryDirectory(prefix="eukhe-") as name:
+        yield Path(name)
 
 
 class Ear:

@@ -63,17 +63,17 @@ def test_what_a_dead_owner_left_is_replaced(tmp_path: Path, left: str) -> None:
 
 
 @pytest.fixture
-def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def deep(shallow: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A chat whose path is 300 bytes long, beside a temporary folder of its own."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    chat = tmp_path / ("d" * 150) / ("e" * (149 - len(str(tmp_path)) % 100))
+    monkeypatch.setattr("tempfile.tempdir", str(shallow))
+    chat = shallow / ("d" * 150) / ("e" * (149 - len(str(shallow)) % 100))
     chat.mkdir(parents=True)
     assert len(str(chat)) >= 300
     return chat
 
 
-def test_a_chat_with_a_long_path_is_reached_by_a_link(deep: Path, tmp_path: Path) -> None:
-    folder = tmp_path / f"eukhe-{os.geteuid()}"
+def test_a_chat_with_a_long_path_is_reached_by_a_link(deep: Path, shallow: Path) -> None:
+    folder = shallow / f"eukhe-{os.geteuid()}"
     (deep / "socket.new").symlink_to("/nowhere")  # as an owner leaves it that dies just then
     for _ in range(2):
         with listening(deep) as ear:
@@ -86,7 +86,7 @@ def test_a_chat_with_a_long_path_is_reached_by_a_link(deep: Path, tmp_path: Path
         assert ([], []) == (list(folder.iterdir()), list(deep.iterdir()))
 
 
-def test_two_such_chats_do_not_meet_and_what_one_left_is_replaced(deep: Path, tmp_path: Path) -> None:
+def test_two_such_chats_do_not_meet_and_what_one_left_is_replaced(deep: Path, shallow: Path) -> None:
     other = deep / "more"
     other.mkdir()
     dead = UnixSockets(deep)
@@ -98,22 +98,22 @@ def test_two_such_chats_do_not_meet_and_what_one_left_is_replaced(deep: Path, tm
     dead._bell.close()
 
 
-def test_the_folder_is_for_the_user_alone_whatever_the_umask(deep: Path, tmp_path: Path) -> None:
+def test_the_folder_is_for_the_user_alone_whatever_the_umask(deep: Path, shallow: Path) -> None:
     before = os.umask(0o777)
     try:
         with listening(deep):
-            assert 0o700 == stat.S_IMODE((tmp_path / f"eukhe-{os.geteuid()}").lstat().st_mode)
+            assert 0o700 == stat.S_IMODE((shallow / f"eukhe-{os.geteuid()}").lstat().st_mode)
     finally:
         os.umask(before)
 
 
 @pytest.mark.parametrize("planted", ["link", "file", "open", "group"])
-def test_a_folder_that_others_could_change_is_not_used(deep: Path, tmp_path: Path, planted: str) -> None:
-    folder = tmp_path / f"eukhe-{os.geteuid()}"
-    (tmp_path / "elsewhere").mkdir(mode=0o700)
+def test_a_folder_that_others_could_change_is_not_used(deep: Path, shallow: Path, planted: str) -> None:
+    folder = shallow / f"eukhe-{os.geteuid()}"
+    (shallow / "elsewhere").mkdir(mode=0o700)
     match planted:
         case "link":
-            folder.symlink_to(tmp_path / "elsewhere")
+            folder.symlink_to(shallow / "elsewhere")
         case "file":
             folder.touch(mode=0o700)
         case "open":
@@ -125,16 +125,16 @@ def test_a_folder_that_others_could_change_is_not_used(deep: Path, tmp_path: Pat
     with pytest.raises(HomeError, match="no folder of your own alone"):
         UnixSockets(deep)
     assert [] == list(deep.iterdir())
-    assert [] == list((tmp_path / "elsewhere").iterdir())
+    assert [] == list((shallow / "elsewhere").iterdir())
 
 
 def test_a_temporary_folder_that_is_as_deep_is_passed_over(
-    deep: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    deep: Path, shallow: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(deep))
-    monkeypatch.setattr(address, "_SHORT", str(tmp_path))
+    monkeypatch.setattr(address, "_SHORT", str(shallow))
     with listening(deep), plug(deep):
-        assert tmp_path == (deep / "socket").readlink().parent.parent
+        assert shallow == (deep / "socket").readlink().parent.parent
 
 
 def test_an_address_that_cant_be_opened_is_the_homes_trouble(tmp_path: Path) -> None:

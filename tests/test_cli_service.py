@@ -15,8 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from eukhe.actors.messages import Entry
+from eukhe.actors.messages import AskStatus, Entry
+from eukhe.cli.asking import Asker
 from eukhe.cli.command import Given
+from eukhe.cli.config_list import settings_of
+from eukhe.cli.owner import own
 from eukhe.cli.service import owner_of
 from tests.chat_kit import EUKHE, Ran, eukhe, messages, session, talk
 from tests.leaks import comes_true, environment, handles, is_running
@@ -152,7 +155,7 @@ def test_the_first_command_that_wants_an_owner_starts_one_which_stays(talked: Pa
     status = command(talked, "chat", "status", "--json").json
     assert (pid, 20, 0, None) == tuple(status[key] for key in ("owner", "messages", "unsummarized", "lastError"))
     assert f"pid {pid} has stopped\n" == command(talked, "stop").out
-    assert not is_running(pid)
+    assert comes_true(lambda: not is_running(pid))
 
 
 @linux
@@ -325,6 +328,14 @@ def test_stop_where_there_is_nothing_to_stop(served: Path) -> None:
     assert not served.exists()
     append(served, "a", no_service=True)
     assert Ran(0, "no process owns the chat\n", "") == command(served, "stop")
+
+
+def test_an_owner_that_is_ended_while_its_command_waits_for_answers_ends_cleanly(served: Path) -> None:
+    given = Given(str(served))
+    with own(served, settings_of(given)) as here:
+        asker = Asker(here, lambda: here)
+        for _ in range(5):
+            asker.tell("planner", AskStatus)
 
 
 # --- several at once ---

@@ -150,10 +150,10 @@ def test_an_address_where_another_user_listens_is_not_believed(open_chat: Path) 
         rogue.communicate("\n")
 
 
-def test_a_home_that_is_three_hundred_bytes_deep_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    chat = make_home(tmp_path / ("d" * 150) / ("e" * 150))
+def test_a_home_that_is_three_hundred_bytes_deep_works(shallow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(shallow))
+    chat = make_home(shallow / ("d" * 150) / ("e" * 150))
     for k in range(2):
         with owning(chat), Link.connect(chat) as link:
             assert k == append(link, f"message {k}")
-    assert [] == list((tmp_path / f"eukhe-{os.geteuid()}").iterdir())
+    assert [] == list((shallow / f"eukhe-{os.geteuid()}").iterdir())
