@@ -15,6 +15,7 @@ from eukhe.sim.checks import CheckFailed
 from eukhe.sim.machine import Machine
 from eukhe.sim.options import Options
 from eukhe.sim.strikes import STRIKES
+from eukhe.sim.watch import Watch
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -39,9 +40,9 @@ class Outcome(msgspec.Struct, frozen=True):
     digest: str
 
 
-def run(options: Options) -> Outcome:
+def run(options: Options, watch: type[Watch] = Watch) -> Outcome:
     """A run, to its end or its first failure."""
-    machine = Machine(options)
+    machine = Machine(options, watch)
     failure = None
     try:
         storm(machine)

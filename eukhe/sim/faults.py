@@ -29,7 +29,7 @@ STEP = Odds(3_000, 400)  # number: of an owner's steps
 RARE = Odds(4_000, 800)  # number: likewise, of what is worst
 START = Odds(6, 2)  # number: of the owners that come
 CALL = Odds(25, 5)  # number: of the model's calls
-TURN = Odds(6, 2)  # number: of the turns, and of the calls that may be stopped
+TURN = Odds(6, 2)  # number: of the turns, of calls that may be stopped, of owners that come
 FRAME = Odds(100, 20)  # number: of the frames sent
 ACT = Odds(40, 8)  # number: of what clients do
 
@@ -73,6 +73,7 @@ FAULTS: Mapping[str, Fault] = {
     "dead-client": Fault("a client dies in the midst of what it does", "23", ACT),
     "deaf-client": Fault("a client does not read what it is sent", "23", ACT),
     "odd-frame": Fault("a client sends garbage", "23", ACT),
+    "race": Fault("two owners start at once", "17", TURN),
     "newer-client": Fault("a newer client asks the owner to leave", "17", ACT),
     "sent-twice": Fault("what was acknowledged is sent again, with its key", "20", ACT),
     "cancelled-wait": Fault("a wait is cancelled", "40", TURN),

@@ -2,16 +2,14 @@
 
 
 class SimLock:
-    """`holder`: the process that has it, None where it is free. `races`: how often someone came too late."""
+    """`holder`: the process that has it, None where it is free."""
 
     def __init__(self) -> None:
         self.holder: int | None = None
-        self.races = 0
 
     def take(self, process: int) -> bool:
         """Whether the process has it now."""
         if self.holder is not None:
-            self.races += 1
             return False
         self.holder = process
         return True

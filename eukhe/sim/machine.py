@@ -110,6 +110,7 @@ class Owner:
 
     def _lock(self) -> None:
         if not self.machine.lock.take(self.process):
+            self.machine.faults.meet("race")
             self.machine.leaves(self)
             return
         self.machine.owner = self
@@ -202,7 +203,7 @@ class Machine:
     only end what they began.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, watch: type[Watch] = Watch) -> None:
         self.options = options
         self.faults = Faults(options.seed, options.odds, options.kept)
         self.clock = SimClock()
@@ -212,7 +213,7 @@ class Machine:
         self.lock = SimLock()
         self.network = Network(self.scheduler, self.faults)
         self.provider = Provider(self.faults, self.clock, options.call_s)
-        self.watch = Watch(options.limits, self.faults, self.provider, self.disk)
+        self.watch = watch(options.limits, self.faults, self.provider, self.disk)
         self.disk.synced = self.watch.ledger.synced
         self.text = Texts(self.scheduler.random, self.faults, options.messages)
         self.finishing = False

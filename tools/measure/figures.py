@@ -59,6 +59,7 @@ class Sizes(NamedTuple):
     memory_mb: int = 50
     idle_s: float = 60
     take_overs: int = 10
+    sim_runs: int = 60
     repeats: int = 2
 
 
@@ -76,6 +77,7 @@ QUICK = Sizes(
     worker_starts=10,
     worker_calls=200,
     memory_mb=4,
+    sim_runs=8,
     idle_s=10,
     take_overs=3,
     repeats=2,
