@@ -81,6 +81,7 @@ def test_a_call_ends_as_its_model_does_and_its_worker_makes_the_next(
         ("kill", "its worker process died"),
         ("end", "its worker process died"),
         ("garbage", "a worker sent bytes that are no report"),
+        ("wild", "a worker sent bytes that are no report"),
         ("nothing", "a worker sent bytes that are no report"),
         ("huge", "a worker sent an event of more than 1,000,000 bytes"),
         ("other-call", "a worker that makes call 1 for 3+1 told of another, 2"),

@@ -78,6 +78,13 @@ def _spin(order: Order, after_s: float) -> Said:
         pass
 
 
+def _wild(order: Order, after_s: float) -> Said:
+    """It says what nobody understands, and does not come back."""
+    yield b"\xc1 no message"
+    while True:
+        pass
+
+
 def _deep(order: Order, after_s: float) -> Said:
     """In a library's code, which lets no other thread run, for longer than anybody waits."""
     yield Responding()
@@ -163,6 +170,7 @@ ACTS: Final[Mapping[str, Callable[[Order, float], Said]]] = {
     "silent": _silent,
     "pings": _pings,
     "spin": _spin,
+    "wild": _wild,
     "deep": _deep,
     "end": _end,
     "kill": _kill,
