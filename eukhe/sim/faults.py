@@ -27,6 +27,7 @@ class Fault(NamedTuple):
 
 STEP = Odds(3_000, 400)  # number: of an owner's steps
 RARE = Odds(4_000, 800)  # number: likewise, of what is worst
+OFTEN = Odds(1_000, 150)  # number: likewise, of what is slight
 START = Odds(6, 2)  # number: of the owners that come
 CALL = Odds(25, 5)  # number: of the model's calls
 TURN = Odds(6, 2)  # number: of the turns, of calls that may be stopped, of owners that come
@@ -48,6 +49,7 @@ FAULTS: Mapping[str, Fault] = {
     "summer-time": Fault("local time moves by an hour", "16", STEP),
     "clock-drift": Fault("the wall clock runs fast or slow", "16", STEP),
     "stopped-owner": Fault("the owner is stopped for a while (SIGSTOP), and holds its lock", "19", RARE),
+    "cut": Fault("a connection breaks between two steps", "23", OFTEN),
     "outage": Fault("the provider is out for a while", "30", STEP),
     "key-outage": Fault("the provider refuses the key until it is changed", "31", RARE),
     "raise": Fault("a behaviour raises", "28", RARE),
@@ -68,7 +70,6 @@ FAULTS: Mapping[str, Fault] = {
     "after-stop": Fault("a call's end comes after it was stopped", "33", TURN),
     # At a frame.
     "late-frame": Fault("a frame arrives up to minutes later", "23", FRAME),
-    "cut": Fault("a connection breaks", "23", FRAME),
     # At an act of a client.
     "dead-client": Fault("a client dies in the midst of what it does", "23", ACT),
     "deaf-client": Fault("a client does not read what it is sent", "23", ACT),

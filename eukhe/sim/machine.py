@@ -5,197 +5,23 @@ Everything is drawn from the options: what is logged, what fails, when an owner 
 
 import errno
 import os
-from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Final
 
-from eukhe.actors.behaviour import EDGE, Behaviour, Effect
-from eukhe.actors.makers import owner_makers
-from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, OwnerFailed, Resume
-from eukhe.actors.opening import open_chat
-from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.errors import IndexFailed, StoreError
 from eukhe.model.saved_view import VIEW_FILE
-from eukhe.sim.checks import CheckFailed
 from eukhe.sim.clients import Client
 from eukhe.sim.clock import SimClock
 from eukhe.sim.disk import Crash, SimDisk
 from eukhe.sim.faults import Faults
-from eukhe.sim.index import IndexFile, SimIndex
+from eukhe.sim.index import IndexFile
 from eukhe.sim.lock import SimLock
 from eukhe.sim.options import Options
-from eukhe.sim.provider import MODEL, Provider
-from eukhe.sim.runtime import SimSystem
+from eukhe.sim.owner import Owner
+from eukhe.sim.provider import Provider
 from eukhe.sim.scheduler import Scheduler
-from eukhe.sim.sockets import Network, SimSockets
+from eukhe.sim.sockets import Network
 from eukhe.sim.texts import Texts
 from eukhe.sim.watch import Watch
-from eukhe.sim.workers import SimWorkers
-
-CHECKPOINT_MESSAGES: Final = 5  # number: often, in a short chat
-
-
-class OwnerDisk:
-    """Implements `Disk` for one process: the machine's, as long as the process holds the lock."""
-
-    def __init__(self, machine: "Machine", process: int) -> None:
-        self._machine = machine
-        self._lock = machine.lock
-        self._disk = machine.disk
-        self._process = process
-        self.names, self.length = machine.disk.names, machine.disk.length
-
-    def read(self, path: str, offset: int = 0, length: int = -1) -> bytes:
-        self._machine.reads(path)
-        return self._disk.read(path, offset, length)
-
-    def append(self, path: str, data: bytes) -> None:
-        self._may_write(path)
-        self._disk.append(path, data)
-
-    def replace(self, path: str, data: bytes, sync: bool) -> None:
-        self._may_write(path)
-        self._disk.replace(path, data, sync)
-
-    def _may_write(self, path: str) -> None:
-        if self._lock.holder != self._process:
-            raise CheckFailed("one-writer", f"process {self._lock.holder} alone writes", f"{self._process}: {path}")
-
-
-class _Raising:
-    """Stands around a behaviour, and raises in its place when that is injected."""
-
-    def __init__(self, owner: "Owner", name: str, behaviour: Behaviour) -> None:
-        self._owner = owner
-        self._name = name
-        self._behaviour = behaviour
-
-    def receive(self, message: Msg, now: float) -> Sequence[Effect]:
-        if self._owner.raises_in == self._name:
-            self._owner.raises_in = None
-            self._owner.machine.watch.raised = True
-            raise RuntimeError("injected")
-        return self._behaviour.receive(message, now)
-
-
-class Owner:
-    """A process that would own the chat: it takes the lock, opens the chat, begins, and ends when it is told to.
-
-    A step of it is the next of these; what its actors do are steps of their own.
-    """
-
-    def __init__(self, machine: "Machine", process: int) -> None:
-        self.machine = machine
-        self.process = process
-        self.name = f"owner-{process}"
-        self.disk = OwnerDisk(machine, process)
-        self.system: SimSystem | None = None
-        self.up = False  # all its actors are
-        self.key_changed = False
-        self.names: tuple[str, ...] = ()
-        self.raises_in: str | None = None  # the actor whose next message makes it raise
-        self.ending = False
-        self.sockets: SimSockets | None = None
-        self.workers: SimWorkers | None = None
-        self.doing: Callable[[], None] | None = self._lock
-        machine.scheduler.add(self)
-
-    def waiting(self) -> object | None:
-        return None if self.doing is None else self.doing.__name__
-
-    def step(self) -> None:
-        doing, self.doing = self.doing, None
-        assert doing is not None
-        doing()
-
-    def _lock(self) -> None:
-        if not self.machine.lock.take(self.process):
-            self.machine.faults.meet("race")
-            self.machine.leaves(self)
-            return
-        self.machine.owner = self
-        self.doing = self._open
-
-    def _open(self) -> None:
-        """Reads the chat. What it begins with is what the files say; then its actors begin."""
-        machine, limits = self.machine, self.machine.options.limits
-        machine.at_start()
-        whole = open_chat(machine.disk, SimIndex(IndexFile()), limits, owner=False)
-        index = SimIndex(machine.index)
-        try:
-            opened = open_chat(self.disk, index, limits, owner=True)
-        except (StoreError, IndexFailed) as error:
-            machine.could_not_open(error)
-            machine.leaves(self)
-            return
-        machine.watch.started(machine.disk, opened, whole)
-        self.sockets = SimSockets(machine.network)
-        self.workers = SimWorkers(machine.scheduler, machine.provider.fate, machine.faults.meet, limits.jobs)
-        makers = owner_makers(
-            opened,
-            self.disk,
-            machine.clock,
-            index,
-            SimIndex(machine.index),
-            MODEL,
-            builds=None if machine.finishing else machine.options.builds,
-            checkpoint_messages=CHECKPOINT_MESSAGES,
-            gated=machine.options.gated,
-            door=True,
-            leaves_when_idle=True,
-            pid=self.process,
-        )
-        self.names = tuple(makers)
-        watched = {name: self._watched(name, make) for name, make in makers.items()}
-        self.system = SimSystem(
-            watched, self.disk, machine.clock, self.workers, machine.scheduler, self.sockets, watch=self._told
-        )
-        self.system.tell(SUPERVISOR, Begin(EDGE, 0))
-
-    def _watched(self, name: str, make: Callable[[], Behaviour]) -> Callable[[], Behaviour]:
-        return lambda: _Raising(self, name, self.machine.watch.wraps(name, make()))
-
-    def _told(self, to: str, message: Msg) -> None:
-        if to == EDGE:
-            if isinstance(message, Begun):
-                self.up = True
-                if self.key_changed:
-                    self.tell_key()
-            elif isinstance(message, (Leaving, OwnerFailed)):
-                self.end()
-            elif isinstance(message, Ended):
-                self.doing = self._leave
-        self.machine.watch.told(to, message)
-
-    def end(self) -> None:
-        """It is to end, once it is there to be told so."""
-        if self.system is not None and not self.ending:
-            self.ending = True
-            self.doing = self._end
-
-    def _end(self) -> None:
-        assert self.system is not None
-        self.system.tell(SUPERVISOR, End(EDGE, 1))
-
-    def tell_key(self) -> None:
-        """There is another key, which is told once all actors are up."""
-        self.key_changed = True
-        if self.up:
-            assert self.system is not None
-            self.system.tell("planner", Resume(changed=True))
-
-    def _leave(self) -> None:
-        self.machine.leaves(self)
-
-    def vanish(self) -> None:
-        """The process is gone where it stands."""
-        self.machine.scheduler.forget((self.name,))
-        if self.system is not None:
-            self.system.crash()
-        if self.workers is not None:
-            self.workers.crash()
-        if self.sockets is not None:
-            self.sockets.crash()
 
 
 class Machine:

@@ -79,9 +79,6 @@ class Network:
         """A frame of the client's; lost where the connection is."""
         if connection.open:
             self._put(connection, "sent", data)
-            if self.faults.strikes("cut"):
-                self.faults.meet("cut")
-                self.cut(connection)
 
     def leave(self, connection: Connection) -> None:
         """The client closes it: what it sent arrives, what was sent to it does not."""

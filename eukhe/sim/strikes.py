@@ -75,6 +75,13 @@ def _stopped_owner(machine: Machine) -> None:
     machine.faults.meet("stopped-owner")
 
 
+def _cut(machine: Machine) -> None:
+    connections = machine.network.connections
+    if connections:
+        machine.network.cut(connections[machine.faults.dice("cut").choice(sorted(connections))])
+        machine.faults.meet("cut")
+
+
 def _outage(machine: Machine) -> None:
     machine.provider.begin_outage()
 
@@ -107,6 +114,7 @@ STRIKES: Final[Mapping[str, Callable[[Machine], None]]] = {
     "summer-time": _summer_time,
     "clock-drift": _clock_drift,
     "stopped-owner": _stopped_owner,
+    "cut": _cut,
     "outage": _outage,
     "key-outage": _key_outage,
     "raise": _raise,

@@ -8,8 +8,9 @@ import pytest
 import eukhe.sim
 from eukhe.sim.checks import CHECKS, CheckFailed
 from eukhe.sim.clock import START, SimClock
-from eukhe.sim.machine import Machine, OwnerDisk
+from eukhe.sim.machine import Machine
 from eukhe.sim.options import draw
+from eukhe.sim.owner import OwnerDisk
 from eukhe.sim.scheduler import Scheduler
 from eukhe.sim.strikes import STRIKES
 
@@ -52,6 +53,15 @@ def test_a_killed_owner_leaves_its_lock_and_the_clients_start_another() -> None:
     while machine.owner is None or not machine.owner.up:
         machine.step()
     assert first is not machine.owner
+
+
+def test_who_takes_over_from_a_stopped_owner_that_was_killed_is_not_stopped() -> None:
+    machine = up()
+    STRIKES["stopped-owner"](machine)
+    STRIKES["kill"](machine)
+    while machine.owner is None or not machine.owner.up:
+        machine.step()
+    assert machine.clock.monotonic_s() < 10
 
 
 def test_a_machine_without_power_loses_its_clients_too() -> None:

@@ -137,10 +137,11 @@ def test_a_dead_owner_hears_nothing_and_its_clients_find_the_end() -> None:
 
 
 def test_a_connection_that_breaks_loses_what_is_under_way() -> None:
-    stage = Stage(cut=1)
+    stage = Stage()
     sockets, connection = stage.connected()
     sockets.send(1, b"A")
     stage.network.send(connection, b"a")
+    stage.network.cut(connection)
     stage.scheduler.run()
     assert ([Disconnected(1, "the connection broke")], [None]) == (stage.heard, stage.got)
 
