@@ -146,17 +146,28 @@ class Client:
     # --- what it does ---
 
     def _act(self) -> None:
-        machine, faults = self.machine, self.machine.faults
+        faults = self.machine.faults
         if not self.greeted:
             return
         if faults.strikes("dead-client"):
             if self.orders:
                 faults.meet("dead-client")
-            machine.replace(self)
+            self.machine.replace(self)
             return
         if faults.strikes("odd-frame"):
             self._say(rude.frames(faults.dice("odd-frame")))
             return
+        self._misbehave()
+        act = self._chosen()
+        if act == "wait":
+            self.idle = True
+            return
+        self._do(act)
+        self._think()
+
+    def _misbehave(self) -> None:
+        """What a client does besides, where a fault strikes."""
+        machine, faults = self.machine, self.machine.faults
         if faults.strikes("deaf-client"):
             assert self.connection is not None
             machine.network.deafen(self.connection, SIM_DEAF_S)
@@ -172,12 +183,6 @@ class Client:
             self.order(Append((other,), self.name, self._note("key-reused")))
         if faults.strikes("no-key"):
             self._append_once(machine.text.entry())
-        act = self._chosen()
-        if act == "wait":
-            self.idle = True
-            return
-        self._do(act)
-        self._think()
 
     def _chosen(self) -> str:
         if self.machine.finishing or self.machine.text.left <= 0:
