@@ -18,7 +18,7 @@ import pykka
 
 from eukhe.actors.behaviour import EDGE, Behaviour, Effect
 from eukhe.actors.host import Host
-from eukhe.actors.messages import Begin, Begun, End, Ended, Failed, Leaving, Msg, OwnerFailed
+from eukhe.actors.messages import Begin, Begun, Crashed, End, Ended, Failed, Leaving, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, NoSockets, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
@@ -244,7 +244,9 @@ class SimSystem:
     def tell(self, to: str, message: Msg) -> None:
         """Puts a message into a mailbox. An actor that has stopped gets none."""
         data = encode(message)
-        self.scheduler.count(to.encode() + data)
+        # What a crash tells is no part of what happened: its lines and paths are this machine's.
+        crash = isinstance(message, Crashed | OwnerFailed | Ended)
+        self.scheduler.count(to.encode() + (type(message).__name__.encode() if crash else data))
         message = decode(data)
         if self._watch is not None:
             self._watch(to, message)

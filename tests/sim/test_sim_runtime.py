@@ -135,6 +135,25 @@ def test_an_actor_that_raises_takes_the_system_down() -> None:
         stage.system.end()
 
 
+def test_where_the_code_lies_that_raises_is_no_part_of_what_happened() -> None:
+    def here(message: Msg) -> Sequence[Effect]:
+        raise ZeroDivisionError("by nothing")
+
+    def there(message: Msg) -> Sequence[Effect]:
+        raise ZeroDivisionError("by nothing")
+
+    said, digests = set(), set()
+    for breaks in (here, there):
+        stage = Stage(one=breaks)
+        stage.system.tell("one", Tick())
+        with pytest.raises(Bug):
+            stage.system.end()
+        said |= {message.why for message in stage.system.heard if isinstance(message, OwnerFailed)}
+        digests.add(stage.scheduler.digest)
+    assert 2 == len(said)
+    assert 1 == len(digests)
+
+
 def test_the_clock_jumps_to_the_next_timer_where_nothing_else_can_run() -> None:
     def answers(message: Msg) -> Sequence[Effect]:
         if message != Flush():
