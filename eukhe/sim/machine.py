@@ -129,7 +129,7 @@ class Machine:
 
     def at_start(self) -> None:
         """An owner comes: what is no truth may be gone."""
-        self.watch.before_start(self.disk)
+        self.watch.before_start()
         if self.faults.strikes("index-lost"):
             if self.index.tables.next_id:
                 self.faults.meet("index-lost")

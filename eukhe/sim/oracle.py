@@ -82,12 +82,15 @@ class Oracle:
             self.built[parent] = left + 1 + right
             part = parent
 
-    def failed(self, part: Part, size: int) -> None:
-        """A call failed; at the last failure its node is built from its input."""
-        if part not in self.built:
-            self.failures[part] += 1
-            if self.failures[part] >= self.limits.failures:
-                self.build(part, size)
+    def failed(self, part: Part, size: int) -> bool:
+        """A call failed; at the last failure its node is built from its input, which is True."""
+        if part in self.built:
+            return False
+        self.failures[part] += 1
+        if self.failures[part] < self.limits.failures:
+            return False
+        self.build(part, size)
+        return True
 
     def batch(self) -> Batch | None:
         """The batch, where one is due."""

@@ -115,7 +115,7 @@ class Owner:
             machine.could_not_open(error)
             machine.leaves(self)
             return
-        machine.watch.started(machine.disk, opened, whole)
+        machine.watch.started(opened, whole)
         self.sockets = SimSockets(machine.network)
         self.workers = SimWorkers(machine.scheduler, machine.provider.fate, machine.faults.meet, limits.jobs)
         makers = owner_makers(

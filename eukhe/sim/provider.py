@@ -58,7 +58,7 @@ class Provider:
         self._struck: dict[Part, str] = {}  # the fault of a node's call
         self._clock = clock
         self._retry_after = False
-        self.replied: dict[Part, set[str]] = {}  # replies that are not the model's own line
+        self.odd: dict[Part, set[str | None]] = {}  # replies that are not the model's own line, None for an empty one
         self._long: dict[Part, tuple[int, bool]] = {}  # replies still to be too long, and whether they get shorter
 
     def begin_outage(self) -> None:
@@ -106,7 +106,7 @@ class Provider:
         dice = self._faults.dice
         if self._strikes("late-call", request):
             hours = dice("late-call").randint(1, 5) * SIM_HOUR_S  # number: hours, all past a call's ten minutes
-            return Fate(((begins_s, Responding()), (hours, Replied("too late"))), unstoppable=True)
+            return Fate(((begins_s, Responding()), (hours, Replied(line_of(request.sources)))), unstoppable=True)
         if self._strikes("hung-worker", request):
             return Fate(((begins_s, Responding()),) if dice("hung-worker").random() < 1 / 2 else ())
         if self._strikes("dead-writer", request):
@@ -121,8 +121,8 @@ class Provider:
             begins_s = self._faults.dice("slow-call").uniform(PREFIX_WRITER_S, CALL_DEADLINE_S - 1)
             ends_s = max(begins_s, ends_s)
         text = self._text(request)
-        if text is not None:
-            self.replied.setdefault(request.part, set()).add(text)
+        if text != line_of(request.sources):
+            self.odd.setdefault(request.part, set()).add((text and text.strip()) or None)
         return (begins_s, Responding()), (ends_s, Replied(text))
 
     def _text(self, request: Request) -> str | None:

@@ -40,11 +40,15 @@ Asker = tuple[str, int]
 
 
 class PlannerShadow:
-    """`taken`: the views that turns took and do not have yet: messages, lines, unbuilt ones."""
+    """`given_up`: nodes that are built from their input, their calls having failed too often.
 
-    def __init__(self, planner: Planner, oracle: Oracle) -> None:
+    `taken`: the views that turns took and do not have yet: messages, lines, unbuilt ones.
+    """
+
+    def __init__(self, planner: Planner, oracle: Oracle, given_up: set[Part]) -> None:
         self.planner = planner
         self.oracle = oracle
+        self.given_up = given_up
         self.taken: dict[Asker, tuple[int, tuple[Part, ...], tuple[Part, ...]]] = {}
         self._running: dict[int, Part] = {}
         self._written: dict[Part, int] = {}  # lines on their way to the disk
@@ -85,8 +89,8 @@ class PlannerShadow:
             case BuildDone(call, part, line) if self._running.pop(call, None):
                 self._written[part] = size(line)
             case BuildFailed(call, part, _, fallback, _, outage) if self._running.pop(call, None):
-                if outage is None:
-                    oracle.failed(part, size(fallback))
+                if outage is None and oracle.failed(part, size(fallback)):
+                    self.given_up.add(part)
         return []
 
     def _waits(self, message: Msg, told: Sequence[Msg]) -> list[Asker]:

@@ -1,5 +1,6 @@
 """Looks on while a machine runs: at every message, every write, every start, and now and then at the whole."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -38,15 +39,21 @@ from eukhe.sim.ledger import Ledger
 from eukhe.sim.provider import Provider, line_of
 from eukhe.sim.shadow import GateShadow, PlannerShadow
 
+_HEAD = re.compile(r"\A\d+\+\d+\|")
+
 
 class Watch:
-    """`acknowledged`: by key, the text and where it was said to stand."""
+    """`acknowledged`: by key, the text and where it was said to stand.
+
+    `given_up`: nodes whose calls failed too often.
+    """
 
     def __init__(self, limits: ChatLimits, faults: Faults, provider: Provider, disk: SimDisk) -> None:
         self.limits = limits
         self.faults = faults
         self.ledger = Ledger(self._node)
         self.acknowledged: dict[str, tuple[Entry, Logging]] = {}
+        self.given_up: set[Part] = set()
         self.provider = provider
         self.disk = disk
         self.raised = False  # a behaviour, as was injected
@@ -150,17 +157,17 @@ class Watch:
         if len(whole.encode()) <= NODE_BYTES_MAX:
             if text != whole:
                 raise CheckFailed("line-text", f"{part.name}: {whole!r}", repr(text))
-        elif text != line_of(sources) and not self._may_stand(part, sources, text):
-            raise CheckFailed(
-                "line-text", f"{part.name}: {line_of(sources)!r}, or what came of another reply", repr(text)
-            )
+        elif text != line_of(sources) and text not in self._instead(part, sources):
+            raise CheckFailed("line-text", f"{part.name}: {line_of(sources)!r}", repr(text))
 
-    def _may_stand(self, part: Part, sources: tuple[str, ...], text: str) -> bool:
-        """A line that is not the model's own: cut from the sources, or from some reply."""
-        if text in (cut("\n".join(sources)), from_input(sources)):
-            return True
-        replies = [clean(reply).strip() for reply in self.provider.replied.get(part, ())]
-        return any(text == cut(reply) or text in reply for reply in replies)
+    def _instead(self, part: Part, sources: tuple[str, ...]) -> set[str]:
+        """What may stand where the model did not reply with its line, or was given up."""
+        lines = {cut(_HEAD.sub("", clean(reply).strip())) for reply in self.provider.odd.get(part, ()) if reply}
+        if None in self.provider.odd.get(part, ()):
+            lines.add(cut("\n".join(sources)))
+        if part in self.given_up:
+            lines.add(from_input(sources))
+        return lines
 
     def sources(self, part: Part) -> tuple[str, ...]:
         """What a node is made of, as the disk has it."""
@@ -181,12 +188,12 @@ class Watch:
         self.poisoned = self.raised = False
         self.ledger.read(disk)
 
-    def before_start(self, disk: Disk) -> None:
+    def before_start(self) -> None:
         """As the owner before left it, all that was acknowledged is there."""
         for entry, logging in self.acknowledged.values():
             self._is_logged(entry, logging)
 
-    def started(self, disk: Disk, opened: Opened, whole: Opened) -> None:
+    def started(self, opened: Opened, whole: Opened) -> None:
         """`opened` is what the owner goes on from, `whole` what the files alone say."""
         if opened.damage is not None:
             raise CheckFailed("files", "a chat that can be written", opened.damage)
@@ -200,7 +207,7 @@ class Watch:
     def wraps(self, name: str, behaviour: Behaviour) -> Behaviour:
         """Planner and gate are looked at from near."""
         if name == "planner":
-            self.planner = PlannerShadow(behaviour, self.ledger.oracle(self.limits))  # type: ignore[arg-type]
+            self.planner = PlannerShadow(behaviour, self.ledger.oracle(self.limits), self.given_up)  # type: ignore[arg-type]
             return self.planner
         if name == GATE:
             self.gate = GateShadow(behaviour)  # type: ignore[arg-type]
@@ -233,25 +240,24 @@ class Watch:
         if problems:
             raise CheckFailed("files", [], problems)
         whole = open_chat(disk, SimIndex(IndexFile()), self.limits, owner=False)
-        self.started(disk, open_chat(disk, SimIndex(index), self.limits, owner=True), whole)
-        self.before_start(disk)
-        self.tree(whole.chat)
+        self.started(open_chat(disk, SimIndex(index), self.limits, owner=True), whole)
+        self.before_start()
+        self.tree()
 
-    def tree(self, chat: Chat) -> None:
+    def tree(self) -> None:
         """All nodes that there can be, and where the model wrote them all, those of a run without faults."""
         t = len(self.ledger.messages)
         expected = {Part(level, i) for level in range(t.bit_length()) for i in range(t >> level)}
         if self.ledger.nodes.keys() != expected:
             raise CheckFailed("queue-empties", sorted(expected), sorted(self.ledger.nodes))
         texts = {part: node.text for part, node in self.ledger.nodes.items()}
-        without_faults = self.tree_without_faults()
-        if all(self.is_models(part) for part in texts) and texts != without_faults:
+        if self.is_models and texts != (without_faults := self.tree_without_faults()):
             raise CheckFailed("tree", without_faults, texts)
 
-    def is_models(self, part: Part) -> bool:
-        """Whether its line is the model's own, or its sources as they are."""
-        sources = self.sources(part)
-        return self.ledger.nodes[part].text in ("\n".join(sources), line_of(sources))
+    @property
+    def is_models(self) -> bool:
+        """Whether the model has written every line, and none was cut or given up."""
+        return not (self.provider.odd or self.given_up)
 
     def tree_without_faults(self) -> dict[Part, str]:
         """The lines of the messages that are there, had every call gone well: from the bottom to the top."""

@@ -28,11 +28,6 @@ def tree(machine: Machine) -> dict[Part, str]:
     return {part: node.text for part, node in machine.watch.ledger.nodes.items()}
 
 
-def is_the_models(machine: Machine) -> bool:
-    """Whether no node was built from its input because its calls failed too often."""
-    return all(machine.watch.is_models(part) for part in machine.watch.ledger.nodes)
-
-
 def late(seed: int, *more: str) -> Options:
     """A run whose calls take minutes, and often hours."""
     return msgspec.structs.replace(draw(seed, only=[*LATE, *more]), call_s=500.0, think_s=3_000.0)
@@ -45,7 +40,7 @@ def seeds(first: int, end: int, *more: str) -> tuple[Counter[str], int]:
     for seed in range(first, end):
         machine = played(late(seed, *more))
         met.update(machine.faults.met)
-        if is_the_models(machine):
+        if machine.watch.is_models:
             whole += 1
             assert machine.watch.tree_without_faults() == tree(machine)
     return met, whole
@@ -72,7 +67,7 @@ def test_the_same_of_many_more_seeds() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_without_faults_builds_every_node_as_the_model_writes_it(seed: int) -> None:
     machine = played(draw(seed, only=[]))
-    assert is_the_models(machine)
+    assert machine.watch.is_models
     assert machine.watch.tree_without_faults() == tree(machine)
 
 
