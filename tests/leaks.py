@@ -7,12 +7,13 @@ A process is found by its parent, and by a mark in its environment when its pare
 """
 
 import os
+import signal
 import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,24 +103,30 @@ def comes_true(told: Callable[[], bool], wait_s: float = LEFT_WAIT_S) -> bool:
 def nothing_left(mark: str) -> Iterator[None]:
     """Fails unless every process, thread and file handle that the block brought is gone soon after its end.
 
-    `mark` stands in the environment, by the name `MARK`, of what the block starts.
+    `mark` stands in the environment, by the name `MARK`, of what the block starts. Processes that are left are killed.
     """
-    threads, files = set(threading.enumerate()), handles()
-    children = set(descendants())
+    threads, files, children = set(threading.enumerate()), handles(), descendants().keys()
+
+    def left_processes() -> list[Process]:
+        marked = {pid for pid in processes() if pid != os.getpid() and environment(pid).get(MARK) == mark}
+        pids = marked | (descendants().keys() - children)
+        return [found for pid in sorted(pids) if (found := process(pid)) is not None]
 
     def left() -> list[str]:
-        marked = [pid for pid in processes() if pid != os.getpid() and environment(pid).get(MARK) == mark]
-        pids = {*marked, *descendants()} - children
         now = handles()
         return [
-            *(f"process {found}" for pid in sorted(pids) if (found := process(pid)) is not None),
+            *map(str, left_processes()),
             *(f"thread {thread.name}" for thread in set(threading.enumerate()) - threads),
             *(f"handle {fd}: {now[fd]}" for fd in sorted(now) if files.get(fd) != now[fd]),
         ]
 
     yield
     if not comes_true(lambda: not left()):
-        pytest.fail(f"left behind: {'; '.join(left())}")
+        told = "; ".join(left())
+        for found in left_processes():
+            with suppress(ProcessLookupError):
+                os.kill(found.pid, signal.SIGKILL)
+        pytest.fail(f"left behind: {told}")
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What a test may leave behind is found: processes also after their parent's end, threads, handles."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -87,13 +86,9 @@ def test_what_is_left_fails_it(leave: Callable[[], Callable[[], None]], said: st
         ends[0]()
 
 
-def test_a_process_whose_parent_has_ended_is_found_by_its_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_whose_parent_has_ended_is_found_by_its_mark_and_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MARK, "of this test")
-    pids: list[int] = []
-    try:
-        with pytest.raises(pytest.fail.Exception, match="sleep 60"), nothing_left("of this test"):
-            pids.append(int(subprocess.check_output([sys.executable, "-c", ORPHAN])))
-            assert pids[0] not in descendants()
-    finally:
-        os.kill(pids[0], signal.SIGKILL)
-    assert comes_true(lambda: not is_running(pids[0]), leaks.LEFT_WAIT_S)
+    with pytest.raises(pytest.fail.Exception, match="sleep 60"), nothing_left("of this test"):
+        pid = int(subprocess.check_output([sys.executable, "-c", ORPHAN]))
+        assert pid not in descendants()
+    assert comes_true(lambda: not is_running(pid), leaks.LEFT_WAIT_S)
