@@ -135,6 +135,7 @@ class Client:
     def _leave(self) -> None:
         if self.connection is not None:
             self.machine.network.leave(self.connection)
+        self.unkeyed.clear()
         self.connection = None
         self.greeted = False
         if self.machine.finishing and self.settled:

@@ -29,7 +29,7 @@ class Peer(Protocol):
 class Connection:
     """`sent`, `received`: frames under way from the client, and to it. None is the end.
 
-    `ahead_bytes`: of the client's frames, delivered and not granted back. `deaf`: the client does not read.
+    `ahead_bytes`: of the client's frames, delivered and not granted back. `deaf`: the client does not read; `left`: it never will.
     """
 
     def __init__(self, number: int, peer: Peer, sockets: "SimSockets") -> None:
@@ -40,7 +40,7 @@ class Connection:
         self.received: deque[bytes | None] = deque()
         self.ahead_bytes = 0
         self.behind_bytes = 0
-        self.deaf = False
+        self.deaf = self.left = False
         self.held = 0  # ways that a late frame holds up
 
     @property
@@ -82,6 +82,7 @@ class Network:
 
     def leave(self, connection: Connection) -> None:
         """The client closes it: what it sent arrives, what was sent to it does not."""
+        connection.left = True
         connection.received.clear()
         self._ways.pop((connection.number, "received"), None)
         if connection.open:
@@ -119,8 +120,9 @@ class Network:
     # --- both ---
 
     def put(self, connection: Connection, data: bytes | None) -> None:
-        """A frame for the client, None for the end."""
-        self._put(connection, "received", data)
+        """A frame for the client, None for the end; of no use where the client has left."""
+        if not connection.left:
+            self._put(connection, "received", data)
 
     def gone(self, connection: Connection) -> None:
         """Nobody is at it any more; what was sent to the client is still read."""

@@ -109,6 +109,7 @@ def test_what_a_client_sent_before_it_left_arrives() -> None:
     stage.network.send(connection, b"a")
     sockets.send(1, b"not read")
     stage.network.leave(connection)
+    sockets.send(1, b"not read either")
     stage.scheduler.run()
     assert ([Received(1, b"a"), Disconnected(1, "the client left")], []) == (stage.heard, stage.got)
 
