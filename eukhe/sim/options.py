@@ -58,7 +58,8 @@ def draw(
         seed=seed,
         steps=steps,
         clients=dice.randint(1, SIM_CLIENTS_MAX),
-        messages=dice.randint(SIM_MESSAGES_MAX // 4, SIM_MESSAGES_MAX),  # number: a quarter of the most
+        messages=dice.randint(SIM_MESSAGES_MAX // 4, SIM_MESSAGES_MAX)
+        * max(1, steps // SIM_STEPS),  # number: a quarter
         jobs=dice.choice((1, 3, JOBS_MAX)),  # number: few, some, all
         view=dice.randrange(len(VIEWS)),
         call_s=dice.choice((0.0, 5.0, 60.0, 500.0)),  # number: from at once to just within the ten minutes

@@ -29,7 +29,8 @@ class Peer(Protocol):
 class Connection:
     """`sent`, `received`: frames under way from the client, and to it. None is the end.
 
-    `ahead_bytes`: of the client's frames, delivered and not granted back. `deaf`: the client does not read; `left`: it never will.
+    `ahead_bytes`: of the client's frames, delivered and not granted back. `deaf`: the client does not read;
+    `left`: it never will.
     """
 
     def __init__(self, number: int, peer: Peer, sockets: "SimSockets") -> None:
