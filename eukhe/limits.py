@@ -221,6 +221,7 @@ SIM_AT_ONCE_MAX: Final = 4  # orders of a client
 SIM_DEAF_S: Final = 600.0  # for which a client does not read
 SIM_LATE_FRAME_S: Final = 300.0  # by which a frame is late, at most
 SIM_TURN_S: Final = 30.0  # that a turn's call takes at most
+SIM_MESSAGES_MIN: Final = 40
 SIM_MESSAGES_MAX: Final = 160  # that clients choose to log, about
 SIM_CLIENTS_MAX: Final = 4
 SIM_STOPPED_S: Final = 900.0  # for which an owner is stopped, at most
