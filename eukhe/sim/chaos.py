@@ -94,12 +94,13 @@ def storm(machine: Machine) -> None:
 def calm(machine: Machine) -> None:
     """None does: all ends."""
     machine.calm()
-    for _ in range(SIM_CALM_STEPS_MAX):
+    steps_max = SIM_CALM_STEPS_MAX + machine.options.steps
+    for _ in range(steps_max):
         if not _step(machine):
             break
         _check_waits(machine)
     else:
-        raise CheckFailed("wait-ends", f"an end within {SIM_CALM_STEPS_MAX} steps", _left(machine))
+        raise CheckFailed("wait-ends", f"an end within {steps_max} steps", _left(machine))
     if machine.owners or not all(client.gone for client in machine.clients):
         raise CheckFailed("wait-ends", "nothing waits for ever", _left(machine))
     machine.watch.ended(machine.disk, machine.index)

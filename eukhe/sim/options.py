@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from eukhe.limits import JOBS_MAX, SIM_CLIENTS_MAX, SIM_MESSAGES_MAX, SIM_STEPS
+from eukhe.limits import JOBS_MAX, SIM_CLIENTS_MAX, SIM_MESSAGES_MAX, SIM_MESSAGES_MIN, SIM_STEPS
 from eukhe.model.chat import ChatLimits
 from eukhe.sim.faults import FAULTS
 
@@ -58,8 +58,7 @@ def draw(
         seed=seed,
         steps=steps,
         clients=dice.randint(1, SIM_CLIENTS_MAX),
-        messages=dice.randint(SIM_MESSAGES_MAX // 4, SIM_MESSAGES_MAX)
-        * max(1, steps // SIM_STEPS),  # number: a quarter
+        messages=dice.randint(SIM_MESSAGES_MIN, SIM_MESSAGES_MAX) * max(1, steps // SIM_STEPS),
         jobs=dice.choice((1, 3, JOBS_MAX)),  # number: few, some, all
         view=dice.randrange(len(VIEWS)),
         call_s=dice.choice((0.0, 5.0, 60.0, 500.0)),  # number: from at once to just within the ten minutes
