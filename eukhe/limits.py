@@ -52,6 +52,7 @@ SOCKET_PATH_BYTES_MAX: Final = 100  # macOS has 103, Linux 107
 SOCKET_DIGEST_BYTES: Final = 8  # of a chat's path, which names its socket where that path is too long for one
 SOCKET_READ_BYTES: Final = 262_144  # read at a time of one connection
 CLIENTS_MAX: Final = 256  # connected at a time; more wait for one of these to go
+HANDLES_KEPT: Final = 64  # file handles of the owner's that clients do not take: for logs, index, workers
 CLIENTS_QUEUED_MAX: Final = 128  # that wait
 ACCEPT_AGAIN_S: Final = 0.2  # after a client could not be let in, as without a free file handle
 DROP_S: Final = 1.0  # in which a client that is dropped may read what it was sent

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eukhe.actors.ports import Connected, Deafened, Disconnected, Received
-from eukhe.limits import CLIENTS_MAX, FRAME_BYTES_MAX, FRAME_OVERHEAD_BYTES
+from eukhe.limits import CLIENTS_MAX, FRAME_BYTES_MAX, FRAME_OVERHEAD_BYTES, HANDLES_KEPT
 from eukhe.world import connection as connection_module
 from eukhe.world import socket as socket_module
 from eukhe.world.connection import Connection
@@ -244,6 +245,31 @@ def test_those_who_are_too_many_wait_until_one_has_gone(
     assert [Connected(3), Received(3, b"patient")] == [ear.next(), ear.next()]
     for client in (two, three):
         client.close()
+
+
+def test_clients_leave_the_owner_the_file_handles_that_it_needs(
+    tmp_path: Path, ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket_module.resource, "getrlimit", lambda _: (HANDLES_KEPT + 2, 1_024))
+    three = [plug(tmp_path) for _ in range(3)]
+    for client in three:
+        client.sendall(frame(b"here"))
+    first = [ear.next() for _ in range(4)]
+    assert {1, 2} == {event.client for event in first if isinstance(event, Connected)}
+    assert {1, 2} == {event.client for event in first if isinstance(event, Received)}
+    three[0].close()
+    assert 1 == ear.disconnected()[0]
+    assert [Connected(3), Received(3, b"here")] == [ear.next(), ear.next()]
+    for client in three[1:]:
+        client.close()
+
+
+@pytest.mark.parametrize(("handles", "most"), [(1_024, 256), (256, 192), (10, 1), (resource.RLIM_INFINITY, 256)])
+def test_how_many_clients_there_may_be_depends_on_the_file_handles(
+    monkeypatch: pytest.MonkeyPatch, handles: int, most: int
+) -> None:
+    monkeypatch.setattr(socket_module.resource, "getrlimit", lambda _: (handles, handles))
+    assert most == socket_module._clients_max()
 
 
 def test_all_of_three_hundred_clients_are_served(tmp_path: Path, ear: Ear) -> None:

@@ -5,6 +5,7 @@ on the sender's own thread where the client takes it at once, and waits for that
 that is slow, silent, ahead or dead keeps nobody waiting, and no more is kept for it than its limits say.
 """
 
+import resource
 import select
 import socket
 import time
@@ -16,7 +17,7 @@ from pathlib import Path
 from threading import Lock, Thread
 
 from eukhe.actors.ports import Connected, Deafened, Disconnected, Received, SocketEvent
-from eukhe.limits import ACCEPT_AGAIN_S, CLIENTS_MAX, MILLISECONDS, SOCKET_READ_BYTES
+from eukhe.limits import ACCEPT_AGAIN_S, CLIENTS_MAX, HANDLES_KEPT, MILLISECONDS, SOCKET_READ_BYTES
 from eukhe.world.address import Address, is_other_user
 from eukhe.world.connection import Connection
 
@@ -162,13 +163,13 @@ class _Loop:
         """Those who can't be let in wait before the door. Looking at them all the time would take a whole core."""
         if self._shut_until_s is not None and self._shut_until_s <= time.monotonic():
             self._shut_until_s = None
-        is_open = len(self._clients) < CLIENTS_MAX and self._shut_until_s is None
+        is_open = len(self._clients) < _clients_max() and self._shut_until_s is None
         if is_open != self._is_open:
             self._is_open = is_open
             self._poll.modify(self._listener, select.POLLIN if is_open else 0)
 
     def _let_in(self) -> None:
-        while len(self._clients) < CLIENTS_MAX:
+        while len(self._clients) < _clients_max():
             try:
                 connection, _ = self._listener.accept()
             except BlockingIOError:
@@ -237,3 +238,11 @@ class _Loop:
             del self._of_fd[connection.socket.fileno()]
             self._poll.unregister(connection.socket)
             connection.socket.close()
+
+
+def _clients_max() -> int:
+    """How many may be there at a time. With all file handles theirs the store could not open its next file."""
+    handles, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if handles == resource.RLIM_INFINITY:
+        return CLIENTS_MAX
+    return max(1, min(CLIENTS_MAX, handles - HANDLES_KEPT))
