@@ -114,6 +114,23 @@ def test_timers_tell_in_their_order_and_one_that_is_set_again_or_taken_back_does
     threads.end()
 
 
+@pytest.mark.parametrize("far_s", [1e10, 1e300, float("inf")])
+def test_a_timer_that_is_too_far_away_for_a_thread_to_wait_for_keeps_no_other_from_its_time(
+    tmp_path: Path, far_s: float
+) -> None:
+    def answers(message: Msg) -> Sequence[Effect]:
+        if isinstance(message, Tick):
+            return [SetTimer("far", far_s, Synced(101)), SetTimer("near", 0.02, Synced(102))]
+        assert isinstance(message, Synced)
+        return [SetTimer("next", 0.02, Synced(message.ticket + 1)), Tell(EDGE, message)]
+
+    threads = system(tmp_path, one=answers)
+    threads.begin()
+    threads.tell("one", Tick())
+    assert [Synced(102), Synced(103)] == [threads.edge.answer(ticket) for ticket in (102, 103)]
+    threads.end()
+
+
 @pytest.mark.rule("6")
 def test_a_failed_effect_drops_what_stands_after_it_and_is_told_to_the_behaviour(tmp_path: Path) -> None:
     def answers(message: Msg) -> Sequence[Effect]:

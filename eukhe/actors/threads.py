@@ -203,7 +203,8 @@ class Timers:
                     return
                 wait_s = self.heap[0][0] - self.clock.monotonic_s() if self.heap else None
                 if wait_s is None or wait_s > 0:
-                    self.changed.wait(wait_s)
+                    # What a provider says may be further away than a thread can wait at a time.
+                    self.changed.wait(None if wait_s is None else min(wait_s, threading.TIMEOUT_MAX))
                     continue
                 _, number, timer, message = heappop(self.heap)
                 if self.current.get(timer) != number:
