@@ -1,21 +1,16 @@
-"""The owner as a user meets it: in the foreground, in the background, or none at all."""
+"""The owner as a user meets it: in the background, or none at all."""
 
-import fcntl
 import os
-import pty
-import signal
 import stat
 import subprocess
 import sys
-import termios
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from eukhe.actors.messages import AskStatus, Entry
+from eukhe.actors.messages import AskStatus, Entry, IndexLost
+from eukhe.cli import service
 from eukhe.cli.asking import Asker
 from eukhe.cli.command import Given
 from eukhe.cli.config_list import settings_of
@@ -23,7 +18,19 @@ from eukhe.cli.owner import own
 from eukhe.cli.service import owner_of
 from tests.chat_kit import EUKHE, Ran, eukhe, messages, session, talk
 from tests.leaks import comes_true, environment, handles, is_running
-from tests.live.live_kit import WAIT_S, WITH_SERVICE, Appending, append, command, kill, owner
+from tests.live.live_kit import (
+    WAIT_S,
+    WITH_SERVICE,
+    Appending,
+    append,
+    command,
+    heard_of,
+    kill,
+    owner,
+    shown,
+    terminal,
+    verified,
+)
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc to look at")
 
@@ -34,113 +41,6 @@ def talked(served: Path, tmp_path: Path) -> Path:
     path = session(tmp_path / "talk.jsonl", talk(20))
     assert 0 == command(served, "chat", "import", "sessions", path).code
     return served
-
-
-# --- in the foreground ---
-
-
-@contextmanager
-def serving(home: Path, stderr: int = subprocess.PIPE) -> Iterator["subprocess.Popen[str]"]:
-    """`eukhe serve`, which is up."""
-    child = subprocess.Popen(
-        [*EUKHE, "--home", home, "serve"],
-        stdout=subprocess.DEVNULL,
-        stderr=stderr,
-        text=True,
-        preexec_fn=default_signals,
-    )
-    with child:
-        assert comes_true(lambda: (home / "chat" / "socket").exists())
-        try:
-            yield child
-        finally:
-            child.kill()
-
-
-def default_signals() -> None:
-    """Who runs the tests may ignore some."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_serve_owns_the_chat_for_all_until_a_signal_ends_it(served: Path, number: signal.Signals) -> None:
-    with serving(served) as child:
-        assert [0, 1] == [append(served, text) for text in "ab"]
-        assert child.pid == command(served, "chat", "status", "--json").json["owner"]
-        child.send_signal(number)
-        _, err = child.communicate(timeout=WAIT_S)
-    assert 0 == child.returncode
-    assert (
-        f"pid {child.pid} owns {served / 'chat'}; Ctrl-C or `eukhe stop` ends it",
-        "what was begun is finished first",
-    ) == tuple(err.splitlines()[-2:])
-    assert ["a", "b"] == [message["text"] for message in messages(served)]
-    assert (0, "") == verified(served)
-
-
-def test_serve_ends_when_it_is_told_to_stop(served: Path) -> None:
-    with serving(served) as child:
-        append(served, "a")
-        assert f"pid {child.pid} has stopped\n" == command(served, "stop").out
-        assert 0 == child.wait(WAIT_S)
-
-
-def test_a_second_serve_is_refused_and_told_what_to_do(talked: Path) -> None:
-    refused = command(talked, "serve")
-    assert (1, "") == (refused.code, refused.out)
-    assert f"the chat is owned by pid {owner(talked)}; wait until it ends, or `eukhe stop` it\n" in refused.err
-
-
-def test_serve_ends_cleanly_when_its_terminal_goes(served: Path) -> None:
-    with terminal("--home", served, "serve") as (child, screen):
-        assert comes_true(lambda: (served / "chat" / "socket").exists())
-        append(served, "a")
-        os.close(screen)
-        assert 0 == child.wait(WAIT_S)
-    assert (0, "") == verified(served)
-
-
-def verified(home: Path) -> tuple[int, str]:
-    ran = command(home, "chat", "verify")
-    return ran.code, ran.err
-
-
-@contextmanager
-def terminal(*args: str | Path) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
-    """A command that a user runs in a terminal, and that terminal's other end, which the test may close."""
-    screen, tty = pty.openpty()
-
-    def take_terminal() -> None:
-        default_signals()
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-    child = subprocess.Popen(
-        [*EUKHE, *args],
-        stdin=tty,
-        stdout=tty,
-        stderr=tty,
-        env={**os.environ, **WITH_SERVICE},
-        start_new_session=True,
-        preexec_fn=take_terminal,
-    )
-    os.close(tty)
-    with child:
-        try:
-            yield child, screen
-        finally:
-            with suppress(OSError):
-                os.close(screen)
-            child.kill()
-
-
-def shown(screen: int) -> str:
-    """All that a command printed until its end."""
-    data = b""
-    with suppress(OSError):  # that it has ended
-        while part := os.read(screen, 65_536):
-            data += part
-    return data.decode()
 
 
 # --- in the background ---
@@ -336,6 +236,20 @@ def test_an_owner_that_is_ended_while_its_command_waits_for_answers_ends_cleanly
         asker = Asker(here, lambda: here)
         for _ in range(5):
             asker.tell("planner", AskStatus)
+
+
+def test_what_went_wrong_is_said_by_the_command_in_whose_time_it_did(
+    served: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = Given(str(served))
+    said = heard_of(monkeypatch, service)
+    with own(served, settings_of(given)) as here:
+        with owner_of(given):
+            here.tell("planner", IndexLost("no room"))
+        assert "no room" == said.get(timeout=WAIT_S)
+        with owner_of(given):
+            pass
+    assert said.empty()
 
 
 # --- several at once ---

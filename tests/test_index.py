@@ -16,6 +16,7 @@ from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, VoidRecord, message
 from eukhe.world.index import SqliteIndex
 from eukhe.world.index_reader import ReaderIndex
+from tests.leaks import handles
 
 # --- what it finds ---
 
@@ -260,3 +261,20 @@ def test_a_cleared_reader_looks_no_more_into_the_file(tmp_path: Path) -> None:
         reader.counts(),
         reader.search("hello", 9),
     )
+
+
+@pytest.mark.parametrize("damage", ["no index", "rows"])
+def test_an_index_that_cant_be_opened_to_read_leaves_no_handle(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "index.db"
+    if damage == "no index":
+        path.write_bytes(b"no index" * 1_000)
+    else:
+        SqliteIndex(path).close()
+        db = sqlite3.connect(path)
+        db.execute("DROP TABLE files")
+        db.close()
+    before = handles()
+    with pytest.raises(IndexFailed) as raised:
+        SqliteIndex(path, read_only=True)
+    assert before == handles()
+    assert raised.value.why

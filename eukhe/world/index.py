@@ -58,7 +58,11 @@ class SqliteIndex:
         if read_only:
             assert path is not None
             self._db, self.said = open_to_read(path)
-            self._load()
+            try:
+                self._load()
+            except IndexFailed:
+                self._db.close()
+                raise
             return
         self._db, self.said = open_index(path)
         try:

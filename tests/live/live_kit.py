@@ -7,13 +7,17 @@ python tests/live/live_kit.py racer                               for each line 
 Both say each acknowledgement as a line of JSON. `here`: as with --no-service.
 """
 
+import fcntl
 import json
 import os
+import pty
 import random
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
@@ -31,7 +35,7 @@ from eukhe.cli.command import SERVICE_VARIABLE, Given  # noqa: E402
 from eukhe.cli.service import owner_of  # noqa: E402
 from eukhe.world.home import chat_path  # noqa: E402
 from eukhe.world.lock import owner_pid  # noqa: E402
-from tests.chat_kit import Ran, eukhe  # noqa: E402
+from tests.chat_kit import EUKHE, Ran, eukhe  # noqa: E402
 from tests.leaks import process  # noqa: E402
 
 WAIT_S = 60
@@ -83,7 +87,60 @@ def served(no_leaks: None, tmp_path: Path) -> Iterator[Path]:
     home = tmp_path / "served"
     yield home
     if owner(home) is not None:
-        assert 0 == command(home, "stop").code
+        stopped = command(home, "stop")
+        assert (0, "") == (stopped.code, stopped.err)
+
+
+def verified(home: Path) -> tuple[int, str]:
+    """What `eukhe chat verify` ends with, and what it says besides: 0 and nothing where all is well."""
+    ran = command(home, "chat", "verify")
+    return ran.code, ran.err
+
+
+# --- terminals ---
+
+
+def default_signals() -> None:
+    """Who runs the tests may ignore some."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def terminal(*args: str | Path) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
+    """A command that a user runs in a terminal, and that terminal's other end, which the test may close."""
+    screen, tty = pty.openpty()
+
+    def take_terminal() -> None:
+        default_signals()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    child = subprocess.Popen(
+        [*EUKHE, *args],
+        stdin=tty,
+        stdout=tty,
+        stderr=tty,
+        env={**os.environ, **WITH_SERVICE},
+        start_new_session=True,
+        preexec_fn=take_terminal,
+    )
+    os.close(tty)
+    with child:
+        try:
+            yield child, screen
+        finally:
+            with suppress(OSError):
+                os.close(screen)
+            child.kill()
+
+
+def shown(screen: int) -> str:
+    """All that a command printed until its end."""
+    data = b""
+    with suppress(OSError):  # that it has ended
+        while part := os.read(screen, 65_536):
+            data += part
+    return data.decode()
 
 
 # --- clients that append ---

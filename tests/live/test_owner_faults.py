@@ -30,7 +30,7 @@ from eukhe.world.index import SqliteIndex
 from eukhe.world.lock import ChatLock
 from tests.chat_kit import EUKHE, eukhe, logs, messages, session, talk
 from tests.leaks import comes_true, process
-from tests.live.live_kit import WAIT_S, Ack, Appending, append, command, heard_of, kill, owner, text_of
+from tests.live.live_kit import WAIT_S, Ack, Appending, append, command, heard_of, kill, owner, text_of, verified
 
 STARTUP_S = 0.3  # in which an owner starts, about
 
@@ -44,8 +44,7 @@ def assert_whole(home: Path, acks: Sequence[Ack], fresh: Path) -> None:
     assert 0 == command(home, "memory", "build").code
     assert seen(home) == folded(home)
     assert 0 == command(home, "stop").code
-    verified = command(home, "chat", "verify")
-    assert (0, "") == (verified.code, verified.err)
+    assert (0, "") == verified(home)
     assert tree(home) == tree(imported(home, fresh))
 
 
@@ -257,6 +256,13 @@ def stop_again_and_again(home: Path, stops: int) -> Sequence[Ack]:
 @pytest.mark.parametrize("stops", [5, pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(3600)])])
 def test_of_owners_that_are_told_to_end_nothing_is_lost_or_twice(served: Path, tmp_path: Path, stops: int) -> None:
     assert_whole(served, stop_again_and_again(served, stops), tmp_path / "fresh")
+
+
+def test_when_stop_has_ended_the_chat_is_nobodys(served: Path) -> None:
+    for k in range(5):
+        assert k == append(served, f"message {k}")
+        assert 0 == run(["--home", str(served), "stop"])
+        ChatLock(served / "chat", to_own=False).release()
 
 
 def test_a_client_that_owns_the_chat_ends_when_it_is_told_to_and_says_why(served: Path, tmp_path: Path) -> None:

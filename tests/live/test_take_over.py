@@ -8,11 +8,12 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from eukhe.actors.messages import AskStatus, Entry, Msg
-from eukhe.cli import service
+from eukhe.actors.messages import AskStatus, Entry, Msg, Sync, Synced
+from eukhe.cli import asking, service
 from eukhe.cli.asking import Asker
 from eukhe.cli.command import Given
 from eukhe.cli.main import run
@@ -22,7 +23,7 @@ from eukhe.limits import OWNERS_LOST_MAX
 from eukhe.world.home import make_home
 from eukhe.world.lock import ChatLock, owner_pid
 from tests.chat_kit import messages, session, talk
-from tests.leaks import comes_true, is_running, process
+from tests.leaks import comes_true, descendants, is_running, process
 from tests.live.live_kit import WAIT_S, Racers, append, command, heard_of, kill, owner
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can play another user")
@@ -152,6 +153,21 @@ def test_a_starter_that_stands_still_is_waited_for_and_that_is_said(
         assert 0 == appended.result()
 
 
+def test_an_owner_that_is_killed_while_it_starts_is_replaced(served: Path) -> None:
+    def starting() -> list[int]:
+        return [pid for pid, found in descendants().items() if "serve --background" in found.command]
+
+    with ThreadPoolExecutor(1) as pool:
+        with ChatLock(make_home(served)):  # for which it waits
+            appended = pool.submit(append, served, "a")
+            assert comes_true(lambda: len(starting()) == 1)
+            (pid,) = starting()
+            os.kill(pid, signal.SIGKILL)
+            assert comes_true(lambda: not is_running(pid))
+        assert 0 == appended.result()
+    assert owner(served) not in (None, pid)
+
+
 def test_a_lock_without_an_address_is_waited_for_and_that_is_said(
     served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +218,27 @@ def test_an_order_that_no_owner_survives_is_given_up() -> None:
     with pytest.raises(OwnerGone, match=r"owners of the chat ended before they answered; owner\.log may say why"):
         Asker(renew(), renew).ask("planner", AskStatus)
     assert 1 + OWNERS_LOST_MAX == len(begun)
+
+
+class Late(Dying):
+    """The next one, which answers if it is given the time."""
+
+    def hear(self, wait_s: float) -> Msg:
+        if wait_s < 1:
+            raise TimeoutError
+        return Synced(1)
+
+
+def test_the_next_owner_has_as_long_to_answer_as_the_first_one_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = [0.0]
+    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+
+    def renew() -> Late:
+        now_s[0] += 100
+        return Late()
+
+    asker = Asker(Dying(), renew)
+    assert Synced(1) == asker.answer(asker.tell("index", Sync), 5)
 
 
 def test_who_takes_over_from_an_owner_that_it_started_leaves_no_zombie(served: Path) -> None:
