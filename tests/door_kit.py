@@ -76,4 +76,4 @@ def refusal(client: int, effects: Sequence[Effect]) -> str:
 
 def idle_or_not(ticket: int, *, idle: bool) -> Status:
     """What the planner says when it is asked whether anything is left to do."""
-    return Status(ticket, 3, 2, 0, 100, 0, 0, 0, 0, idle, None, None)
+    return Status(ticket, 3, 2, 0, 100, 0, 0, 0, 0, 0, idle, None, None)

@@ -374,6 +374,7 @@ class Planner:
             running=len(self.busy),
             parked=len(chat.parked),
             waiting=len(self.waits.turns),
+            calls=self.model_calls,
             idle=self.poisoned is not None or not (self._is_busy() or self._startable()),
             paused=self.pause.why,
             last_error=self.last_error,

@@ -135,13 +135,14 @@ def silent(pid: int | None, then: str) -> str:
 
 
 class Owner:
-    """What a command may ask. `archive`, `index`: what is committed. `nodes_before`: lines that were built before."""
+    """What a command may ask. `archive`, `index`: what is committed. `before`: how far it all was when it began."""
 
-    def __init__(self, asker: Asker, index: Index, archive: Archive, nodes_before: int) -> None:
+    def __init__(self, asker: Asker, index: Index, archive: Archive, before: Status) -> None:
         self._asker = asker
+        self._before = before
+        self._pid = asker.pid
         self.archive = archive
         self.index = index
-        self.nodes_before = nodes_before
 
     def append(self, entry: Entry) -> Logging:
         """Logs a text; returns when it is on disk. AppendRefused where it will not be."""
@@ -160,6 +161,12 @@ class Owner:
         status = self._asker.ask("planner", AskStatus)
         assert isinstance(status, Status)
         return status
+
+    def done(self) -> tuple[int, int]:
+        """What was done since this command began: lines built, model calls made."""
+        now, before = self.status(), self._before
+        # An owner that has come since counts its own calls alone; how many the ones before it made is not known.
+        return now.nodes - before.nodes, now.calls - (before.calls if self._asker.pid == self._pid else 0)
 
     def settle(self, t: int = 0, moved: Callable[[Status], None] | None = None, *, take: bool = False) -> Settled:
         """Waits until the first `t` messages are in the memory and all that can be built is built.

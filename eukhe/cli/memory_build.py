@@ -58,9 +58,10 @@ def build(owner: Owner) -> dict[str, Any]:
         settled = owner.settle(moved=moved, take=True)
         after = owner.status()
         moved(after)
+    built, calls = owner.done()
     return {
-        "built": after.nodes - owner.nodes_before,
-        "calls": settled.calls,
+        "built": built,
+        "calls": calls,
         "unsummarized": settled.left,
         "viewBytes": after.view_bytes,
     }

@@ -13,6 +13,8 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
+from msgspec.structs import replace
+
 from eukhe.actors.archive import Archive
 from eukhe.actors.messages import AskStatus, Status
 from eukhe.cli.asking import Asker, Line, Owner, silent
@@ -50,7 +52,9 @@ def owner_of(given: Given, *, builds: int | None = None) -> Iterator[Owner]:
         index = stack.enter_context(closing(ReaderIndex(chat / INDEX_FILE)))  # to write it is its owner's alone
         if index.said:
             say(index.said)
-        owner = Owner(asker, index, Archive(disk, index), before.nodes if way.was_there else before.nodes_before)
+        if not way.was_there:  # what it has done since it started is this command's work
+            before = replace(before, nodes=before.nodes_before, calls=0)
+        owner = Owner(asker, index, Archive(disk, index), before)
         yield owner
         error = owner.status().last_error
         if error and not (way.was_there and error == before.last_error):  # what others were told is no news

@@ -91,7 +91,7 @@ class AskStatus(Msg, frozen=True):
 class Status(Msg, frozen=True):
     """How far the planner is: messages, nodes built, bytes of the view, its lines that are not built.
 
-    `nodes_before`: how many nodes were built when the owner started.
+    `nodes_before`: how many nodes were built when the owner started; `calls`: model calls made since then.
 
     `running`: calls; `parked`: nodes whose call failed and that wait; `waiting`: turns. `idle`: nothing runs and
     nothing can start. `paused`: the outage that keeps calls from starting. `last_error`: what failed last.
@@ -106,6 +106,7 @@ class Status(Msg, frozen=True):
     running: int
     parked: int
     waiting: int
+    calls: int
     idle: bool
     paused: str | None
     last_error: str | None

@@ -1,0 +1,41 @@
+"""`eukhe memory build` with an owner that is there already."""
+
+from pathlib import Path
+
+import pytest
+
+from eukhe.world.providers.registry import SCRIPT_VARIABLE
+from tests.chat_kit import session, talk
+from tests.live.live_kit import command
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A model that replies at once, in worker processes."""
+    script = tmp_path / "script.json"
+    script.write_text("{}")
+    monkeypatch.setenv(SCRIPT_VARIABLE, str(script))
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_building_tells_of_its_own_calls_and_not_of_those_that_its_owner_made_before(
+    served: Path, tmp_path: Path
+) -> None:
+    assert 0 == command(served, "config", "set", "memory.model", "scripted/any").code
+    path = session(tmp_path / "talk.jsonl", talk(6))
+    assert 0 == command(served, "chat", "import", "sessions", path).code
+    assert 3 <= command(served, "chat", "status", "--json").json["nodes"]
+    done = command(served, "memory", "build", "--json").json
+    assert (0, 0, 0) == (done["built"], done["calls"], done["unsummarized"])
+
+
+@pytest.mark.usefixtures("scripted")
+def test_a_building_tells_of_all_that_the_owner_did_whom_it_started(served: Path, tmp_path: Path) -> None:
+    path = session(tmp_path / "talk.jsonl", talk(6))
+    assert 0 == command(served, "chat", "import", "sessions", path).code
+    assert 0 == command(served, "stop").code
+    for log in (served / "chat" / "tree").iterdir():
+        log.unlink()
+    assert 0 == command(served, "config", "set", "memory.model", "scripted/any").code
+    built = command(served, "memory", "build", "--json").json
+    assert (5, 3, 0) == (built["built"], built["calls"], built["unsummarized"])  # two merges of these are free
