@@ -1,5 +1,7 @@
 """The lock: one owner, who is named, and whose end frees it at once."""
 
+import errno
+import fcntl
 import os
 import signal
 import stat
@@ -134,6 +136,15 @@ def test_a_lock_that_cant_be_opened_says_why(tmp_path: Path) -> None:
         ChatLock(tmp_path / "file")
     (tmp_path / "lock").mkdir()
     with pytest.raises(HomeError, match="Is a directory; the chat can't be locked"):
+        ChatLock(tmp_path)
+
+
+def test_where_the_system_has_no_locks_the_chat_is_not_owned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(fd: int, operation: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", missing)
+    with pytest.raises(HomeError, match="the chat can't be locked, so it can't be written"):
         ChatLock(tmp_path)
 
 

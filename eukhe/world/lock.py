@@ -63,8 +63,9 @@ def _note_pid(chat: Path) -> None:
 
 def _acquired(path: Path, wait_s: float) -> UnixFileLock:
     """A lock that is held. Timeout, HomeError."""
-    # A lock that only its thread may see would be none: the actors run on several.
-    lock = UnixFileLock(path, timeout=wait_s, mode=FILE_MODE, thread_local=False)
+    # A lock that only its thread may see would be none: the actors run on several. Nor would a file be one that
+    # stands for it where the system has none: a killed owner leaves it behind.
+    lock = UnixFileLock(path, timeout=wait_s, mode=FILE_MODE, thread_local=False, fallback_to_soft=False)
     try:
         lock.acquire()
     except Timeout:
