@@ -60,6 +60,7 @@ CONNECT_RETRY_S: Final = 0.01  # between two tries of a client while too many wa
 OWNER_IDLE_S: Final = 600  # without a client; then a background owner leaves
 OWNER_BUSY_S: Final = 10  # between two looks whether one that was to leave has finished its queue
 OWNER_SILENT_S: Final = 5  # without an answer; then a client says that the owner seems to be stopped
+OWNER_LOG_BYTES_MAX: Final = 1_000_000  # of owner.log; the next owner begins another
 OWNER_LOOK_S: Final = 0.02  # between two looks for an owner's address
 OWNERS_LOST_MAX: Final = 20  # that end one after the other without an answer to a client; then it gives up
 

@@ -6,7 +6,7 @@ and stop in reverse; what was acknowledged is on disk whatever happens in betwee
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -18,7 +18,7 @@ from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, tell_problems
 from eukhe.errors import Bug, ExpectedError, HomeError
-from eukhe.limits import FILE_MODE, LOCK_WAIT_S
+from eukhe.limits import FILE_MODE, LOCK_WAIT_S, OWNER_LOG_BYTES_MAX
 from eukhe.world.clock import RealClock
 from eukhe.world.config import Settings, store
 from eukhe.world.disk import RealDisk
@@ -29,6 +29,7 @@ from eukhe.world.socket import UnixSockets
 from eukhe.world.workers import workers_for
 
 OWNER_LOG = "owner.log"
+OWNER_LOG_BEFORE = "owner.log.before"
 
 
 class AskedToEnd(ExpectedError):
@@ -124,7 +125,8 @@ def own(
             finally:
                 system.end()
         except Bug as bug:
-            _note(home, bug)
+            with suppress(OSError, HomeError):  # on a full disk, for one; whoever runs this is told in any case
+                _note(home, bug)
             raise
 
 
@@ -149,9 +151,15 @@ def _note(home: Path, bug: Bug) -> None:
 
 
 def open_log(home: Path) -> TextIO:
-    """owner.log, to be written on. HomeError."""
+    """owner.log, to be written on by whoever owns the chat. HomeError.
+
+    A long one is set aside first, in place of the one before: owners that end again and again fill no disk.
+    """
     path = home / OWNER_LOG
     try:
+        with suppress(FileNotFoundError):
+            if path.lstat().st_size > OWNER_LOG_BYTES_MAX:
+                path.replace(home / OWNER_LOG_BEFORE)
         fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
     except OSError as error:
         raise HomeError(f"{path}: {error.strerror}; the owner has nowhere to say what goes wrong") from error
