@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.actor_kit import both_runtimes
 from tests.chat_kit import filled, home
-from tests.leaks import no_leaks
+from tests.leaks import no_leaks, no_pool_left
 from tests.live.live_kit import served
 from tests.socket_kit import shallow
 
-__all__ = ["both_runtimes", "filled", "home", "no_leaks", "served", "shallow"]  # fixtures for all
+__all__ = ["both_runtimes", "filled", "home", "no_leaks", "no_pool_left", "served", "shallow"]  # fixtures for all
 
 FULL = os.environ.get("EUKHE_TESTS") == "full"
 

@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import NamedTuple
 
@@ -139,3 +140,11 @@ def no_leaks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv(MARK, mark)
     with nothing_left(mark):
         yield
+
+
+@pytest.fixture
+def no_pool_left(no_leaks: None) -> Iterator[None]:
+    """As `no_leaks`, of a test with a pool of processes: what multiprocessing keeps for the next one ends as well."""
+    yield
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # there is no other way to end the two
+    resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]

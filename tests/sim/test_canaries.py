@@ -62,6 +62,7 @@ def test_a_canary_names_checks_that_there_are(name: str) -> None:
     assert set(CANARIES[name].checks) <= CHECKS.keys()
 
 
+@pytest.mark.usefixtures("no_pool_left")
 def test_a_bug_is_planted_in_every_process() -> None:
     drawn = [draw(seed) for seed in range(1, 9)]
     outcomes = list(run_all(drawn, 2, playing("ack-before-fsync")))

@@ -91,6 +91,7 @@ def test_a_seed_gives_the_same_steps_in_every_process() -> None:
     assert 12 == len(set(digests[0]))
 
 
+@pytest.mark.usefixtures("no_pool_left")
 def test_on_how_many_processes_runs_are_makes_no_difference() -> None:
     drawn = [draw(seed, 500) for seed in range(1, 11)]
     digests = []
