@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eukhe.cli.chaos import JSON_KEYS
+from eukhe.cli.chaos import JSON_KEYS, TAPE
 from eukhe.sim.faults import FAULTS
 from eukhe.sim.options import draw
 from eukhe.sim.tape import Tape, write
@@ -81,6 +81,14 @@ def test_a_failure_is_shrunk_onto_a_tape_that_fails_in_the_same_way(home: Path, 
     assert f"eukhe chaos --replay {tape} --canary ack-before-fsync" == found["failure"]["replay"]
     again = chaos(home, "--replay", tape, *BUG, "--json")
     assert (1, found["failure"]["lastSteps"]) == (again.code, again.json["failure"]["lastSteps"])
+
+
+def test_a_tape_that_is_not_named_lies_in_this_folder(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert 1 == chaos(home, "--runs", "5", *FEW, "--shrink", *BUG).code
+    assert 1 == chaos(home, "--replay", TAPE, *BUG).code
 
 
 def test_a_tape_is_played_alone(home: Path, tmp_path: Path) -> None:

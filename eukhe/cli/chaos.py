@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from eukhe.sim.chaos import Outcome
     from eukhe.sim.options import Options
 
+TAPE = "eukhe-chaos.json"
 JSON_KEYS = {
     "runs": "how many runs ended, the one that failed included",
     "steps": "steps of all runs",
@@ -63,7 +64,12 @@ def _canary(context: click.Context, option: click.Parameter, given: str | None) 
 @click.option("--skip", metavar="FAULT,…", callback=_names, default="", help="Without these faults.")
 @click.option("--replay", type=click.Path(path_type=Path, dir_okay=False), help="The run of a tape, nothing else.")
 @click.option(
-    "--shrink", type=click.Path(path_type=Path, dir_okay=False), help="Shorten a run that fails; write its tape there."
+    "--shrink",
+    type=click.Path(path_type=Path, dir_okay=False),
+    is_flag=False,
+    flag_value=TAPE,
+    metavar="[FILE]",
+    help=f"Shorten a run that fails, and write its tape: to FILE, or to {TAPE} in this folder.",
 )
 @click.option("--canary", metavar="NAME", callback=_canary, help="With a known bug, to be found.")
 @click.option("--list-canaries", is_flag=True, help="List the bugs that can be planted, nothing else.")

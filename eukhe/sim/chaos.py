@@ -9,7 +9,6 @@ from heapq import heapify, heapreplace
 
 import msgspec
 
-from eukhe.errors import EukheError
 from eukhe.limits import SIM_CALM_STEPS_MAX, SIM_FULL_EVERY_STEPS
 from eukhe.sim.checks import CheckFailed
 from eukhe.sim.machine import Machine
@@ -49,7 +48,7 @@ def run(options: Options, watch: type[Watch] = Watch) -> Outcome:
         calm(machine)
     except CheckFailed as failed:
         failure = _failure(machine, failed.check, failed.expected, failed.found)
-    except (AssertionError, EukheError) as error:
+    except Exception as error:  # noqa: BLE001, whatever it is, it is a finding, with its seed
         failure = _failure(machine, "no-crash", "nothing is raised", f"{type(error).__name__}: {error}")
     faults = machine.faults
     return Outcome(

@@ -58,6 +58,16 @@ def test_every_fault_is_met(name: str) -> None:
     pytest.fail(f"{name} was never met")
 
 
+def test_whatever_is_raised_is_a_finding_and_not_an_end_without_a_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*args: object, **kwargs: object) -> None:
+        raise KeyError("a place")
+
+    monkeypatch.setattr("eukhe.sim.owner.open_chat", breaks)
+    failure = run(draw(1, 100)).failure
+    assert failure is not None
+    assert ("no-crash", "KeyError: 'a place'") == (failure.check, failure.found)
+
+
 def test_a_fault_that_is_skipped_is_in_no_run() -> None:
     assert all(draw(seed, skip=["kill", "power"]).odds.keys().isdisjoint({"kill", "power"}) for seed in range(50))
 
