@@ -1,4 +1,4 @@
-"""`eukhe memory build` with an owner that is there already."""
+"""Building with an owner that is there already, and settings that change meanwhile."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from eukhe.world.providers.registry import SCRIPT_VARIABLE
 from tests.chat_kit import session, talk
-from tests.live.live_kit import command
+from tests.live.live_kit import append, command, owner
 
 
 @pytest.fixture
@@ -39,3 +39,15 @@ def test_a_building_tells_of_all_that_the_owner_did_whom_it_started(served: Path
     assert 0 == command(served, "config", "set", "memory.model", "scripted/any").code
     built = command(served, "memory", "build", "--json").json
     assert (5, 3, 0) == (built["built"], built["calls"], built["unsummarized"])  # two merges of these are free
+
+
+def test_an_owner_goes_on_with_the_settings_that_it_began_with_which_is_said(served: Path) -> None:
+    append(served, "a")
+    set_in = f"set in {served / 'settings.json'}"
+    changed = command(served, "config", "set", "memory.viewBytes", "64000")
+    goes_on = "which owns the chat goes on with what it began with; `eukhe stop` it, and the next one has this"
+    assert [f"memory.viewBytes {set_in}", f"pid {owner(served)}, {goes_on}"] == changed.err.splitlines()
+    assert [f"model {set_in}"] == command(served, "config", "set", "model", "any/model").err.splitlines()
+    assert 0 == command(served, "stop").code
+    changed = command(served, "config", "set", "memory.viewBytes", "32000")
+    assert [f"memory.viewBytes {set_in}"] == changed.err.splitlines()
