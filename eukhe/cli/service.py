@@ -5,6 +5,7 @@ next: they start one in the background, or with `--no-service` become it, and th
 """
 
 import os
+import select
 import subprocess
 import sys
 import time
@@ -156,8 +157,10 @@ def start_in_background(home: Path) -> None:
         start_new_session=True,
     )
     assert child.stdout is not None
-    with child.stdout:
-        told = child.stdout.read()
+    with child.stdout as ready:
+        if not select.select([ready], [], [], OWNER_SILENT_S)[0]:
+            say(f"pid {child.pid}, which is to own the chat, is not ready: it reads a long log, or is stopped: waiting")
+        told = ready.read()
     if told.startswith(READY):
         Thread(target=child.wait, name="owner", daemon=True).start()  # should it end before this command does
         return
