@@ -96,7 +96,8 @@ class Network:
         for way in ("sent", "received"):
             self._ways.pop((connection.number, way), None)
         self._gone(connection, "the connection broke")
-        connection.peer.cut()
+        if not connection.left:  # else the client is elsewhere by now, and is not told
+            connection.peer.cut()
 
     def deafen(self, connection: Connection, for_s: float) -> None:
         """The client does not read for a while."""

@@ -176,3 +176,13 @@ def test_only_kept_injections_strike_and_none_once_it_is_quiet() -> None:
     faults.quiet = True
     assert not faults.strikes("cut")
     assert Random(1).random() != faults.dice("cut").random()
+
+
+def test_a_client_that_has_left_does_not_hear_that_what_it_left_breaks() -> None:
+    """By then it is at the next connection, which is whole."""
+    stage = Stage()
+    _, connection = stage.connected()
+    stage.network.leave(connection)
+    stage.network.cut(connection)
+    stage.scheduler.run()
+    assert ([Disconnected(1, "the connection broke")], []) == (stage.heard, stage.got)
