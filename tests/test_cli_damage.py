@@ -115,6 +115,7 @@ SPOILS = [
     lead_past_the_end,
     hold_other_types,
 ]
+OPENED_BYTES = 48 << 10  # is room for an index to be opened, and not to grow
 ASKED = (("chat", "view"), ("chat", "zoom", "30"), ("chat", "date", "31"), ("chat", "status"))
 
 
@@ -138,13 +139,21 @@ def test_a_bad_index_is_thrown_away_and_the_answers_stay_the_same(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a full disk")
-def test_on_a_full_disk_a_chat_is_read_without_an_index_and_who_writes_is_told_to_make_room(home: Path) -> None:
+@pytest.mark.parametrize("behind", [False, True])
+def test_on_a_full_disk_a_chat_is_read_without_an_index_or_with_an_older_one_and_who_writes_is_told_to_make_room(
+    home: Path, behind: bool
+) -> None:
+    index = home / "chat" / "index.db"
+    older = index.read_bytes()
+    more = session(home.parent / "more.jsonl", talk(60, 60), "more")
+    assert eukhe(home, "chat", "import", "sessions", more).code == 0
     before = eukhe(home, "chat", "view").out
-    for path in (home / "chat").glob("index.db*"):
-        path.unlink()
+    index.write_bytes(older) if behind else index.unlink()
+    (home.parent / "room").write_bytes(bytes(OPENED_BYTES if behind else 0))
     shell = """
-        mount -t tmpfs -o size=256k none "$0/disk" && cp -r "$0/home" "$0/disk/home" || exit 77
+        mount -t tmpfs -o size=256k none "$0/disk" && cp -r "$0/home" "$0/room" "$0/disk" || exit 77
         cat /dev/zero > "$0/disk/rest" 2> /dev/null
+        rm -f "$0/disk/room"
         for command in "chat view" doctor; do "$@" --home "$0/disk/home" $command; echo "$?"; done
     """
     (home.parent / "disk").mkdir()

@@ -17,7 +17,7 @@ from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.errors import ChatLockedError, HomeError, IndexFailed, NotFoundError
 from eukhe.limits import PROBLEMS_SHOWN
-from eukhe.model.chat import Chat
+from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.part import Part
 from eukhe.model.verify import INDEX_FILE as INDEX_FILE
 from eukhe.world.disk import RealDisk
@@ -71,11 +71,7 @@ def reading(given: Given) -> Iterator[Memory]:
         disk = stack.enter_context(closing(RealDisk(folder)))
         with ExitStack() as mending:
             alone, owner = _lock(folder, mending)
-            index = stack.enter_context(closing(_index(given, folder, mend=alone)))
-            if index.said:
-                say(index.said)
-            with logs_progress() as read:
-                opened = open_chat(disk, index, limits, owner=False, alone=alone, progress=read)
+            index, opened = _open(given, disk, limits, stack, alone=alone)
         # Where ids are missing no one can say whether it is the index or the log that does not have a message.
         archive = Archive(disk, index, opened.chat.t if opened.damage is None else 0)
         yield Memory(folder, opened, archive, owner)
@@ -92,15 +88,33 @@ def _lock(folder: Path, stack: ExitStack) -> tuple[bool, int | None]:
     return True, None
 
 
-def _index(given: Given, folder: Path, *, mend: bool) -> SqliteIndex | ReaderIndex:
-    """The index, to be mended or only to be read."""
-    if mend:
-        with suppress(IndexFailed):  # a home that may not be written
-            return SqliteIndex(folder / INDEX_FILE)
-    index = ReaderIndex(folder / INDEX_FILE)
+def _open(
+    given: Given, disk: RealDisk, limits: ChatLimits, stack: ExitStack, *, alone: bool
+) -> tuple[SqliteIndex | ReaderIndex, Opened]:
+    """The index and the chat, for as long as the stack is open. Where the index can't be mended it is only read."""
+    path = disk.root / INDEX_FILE
+    if alone:
+        with suppress(IndexFailed):  # a full disk, a home that may not be written
+            mended = SqliteIndex(path)
+            return mended, _opened(disk, mended, limits, stack, alone=True)
+    index = ReaderIndex(path)
     if given.index_is_bad:
         index.clear()
-    return index
+    return index, _opened(disk, index, limits, stack, alone=alone)
+
+
+def _opened(
+    disk: RealDisk, index: SqliteIndex | ReaderIndex, limits: ChatLimits, stack: ExitStack, *, alone: bool
+) -> Opened:
+    """The chat. The index is closed with the stack, or at once where it failed."""
+    with ExitStack() as tried:
+        tried.enter_context(closing(index))
+        if index.said:
+            say(index.said)
+        with logs_progress() as read:
+            opened = open_chat(disk, index, limits, owner=False, alone=alone, progress=read)
+        stack.enter_context(tried.pop_all())
+    return opened
 
 
 def set_index_aside(given: Given, error: IndexFailed) -> None:
