@@ -56,6 +56,7 @@ class PlannerShadow:
         self._outcomes_left = 0
 
     def receive(self, message: Msg, now: float) -> Sequence[Effect]:
+        is_wanted = isinstance(message, BuildDone | BuildFailed) and message.call in self.planner.busy
         effects = self.planner.receive(message, now)
         told = [effect.message for effect in effects if isinstance(effect, Tell)]
         expected = self._happened(message)
@@ -70,7 +71,7 @@ class PlannerShadow:
             expected.append(self.oracle.batch())
         self._batches(message, told, [batch for batch in expected if batch is not None])
         self._orders(told)
-        self._outcomes(message, before)
+        self._outcomes(message, before, is_wanted)
         self._compare()
         return effects
 
@@ -143,8 +144,11 @@ class PlannerShadow:
         if any(line not in self.oracle.built for line in context):
             raise CheckFailed("built-only", "built lines", [line.name for line in context])
 
-    def _outcomes(self, message: Msg, before: set[Asker]) -> None:
-        """How many more outcomes there may be while turns wait and no message comes."""
+    def _outcomes(self, message: Msg, before: set[Asker], is_wanted: bool) -> None:
+        """How many more outcomes there may be while turns wait and no message comes.
+
+        `is_wanted`: the message tells of a call that was not stopped before; what comes of others is dropped.
+        """
         planner = self.planner
         limits = self.oracle.limits
         if len(planner.busy) > limits.jobs:
@@ -158,7 +162,7 @@ class PlannerShadow:
                 raise CheckFailed("stopped" if isinstance(message, Wait) else "needed-only", [], more)
         if not before or isinstance(message, Logged):
             self._outcomes_left = len(unbuilt) * limits.failures
-        elif isinstance(message, BuildDone) or (isinstance(message, BuildFailed) and message.outage is None):
+        elif is_wanted and not (isinstance(message, BuildFailed) and message.outage is not None):
             self._outcomes_left -= 1
             if self._outcomes_left < 0:
                 raise CheckFailed("outcomes-bounded", "at most three outcomes a line", message)
