@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from eukhe.cli.chaos import JSON_KEYS, TAPE
+from eukhe.cli.chaos import JSON_KEYS, TAPE, Found
+from eukhe.sim.canaries import playing
+from eukhe.sim.chaos import Outcome, run
 from eukhe.sim.faults import FAULTS
-from eukhe.sim.options import draw
-from eukhe.sim.tape import Tape, write
+from eukhe.sim.options import Options, draw
+from eukhe.sim.tape import Tape, read, write
 from tests.chat_kit import EUKHE, Ran, eukhe
 
 FEW = ("--steps", "300")
@@ -41,7 +43,7 @@ def test_runs_in_which_nothing_is_found_end_with_a_table_of_faults_and_a_digest(
 
 def test_json_has_the_keys_that_are_documented_and_the_same_digest_on_any_number_of_processes(home: Path) -> None:
     found = [chaos(home, "--runs", "6", *FEW, "--jobs", jobs, "--json").json for jobs in ("1", "2")]
-    assert found[0].keys() | {"canaries"} == set(JSON_KEYS)
+    assert found[0].keys() | {"canaries", "faultsKnown"} == set(JSON_KEYS)
     assert (6, None) == (found[0]["runs"], found[0]["failure"])
     assert all({"drawn", "injected", "met"} == counts.keys() for counts in found[0]["faults"].values())
     for one in found:
@@ -91,6 +93,57 @@ def test_a_tape_that_is_not_named_lies_in_this_folder(
     assert 1 == chaos(home, "--replay", TAPE, *BUG).code
 
 
+def test_a_tape_that_can_not_be_written_loses_no_finding(home: Path, tmp_path: Path) -> None:
+    tape = tmp_path / "none" / "tape.json"
+    ran = chaos(home, "--runs", "5", *FEW, *BUG, "--shrink", tape)
+    assert (1, True) == (ran.code, "FAILED at step " in ran.out)
+    assert ran.out.endswith(f" --runs 1 --steps 300 {' '.join(BUG)}\n")
+    assert f"{tape}: No such file or directory: nothing is shortened\n" == ran.err
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_the_first_of_very_many_runs_finds_is_said_at_once(home: Path, jobs: str) -> None:
+    found = chaos(home, "--runs", "1000000000", *FEW, *BUG, "--jobs", jobs, "--json").json
+    assert "acknowledged" == found["failure"]["check"]
+
+
+def interrupted(options: Options) -> Outcome:
+    if options.seed == 3:
+        raise KeyboardInterrupt
+    return run(options)
+
+
+def test_ctrl_c_says_what_was_done_until_then() -> None:
+    found = Found([draw(seed, 10) for seed in range(1, 6)], 5, interrupted, lambda _: "", "")
+    with pytest.raises(KeyboardInterrupt, match="nothing was found in the 2 runs that ended"):
+        found.run(1, None)
+
+
+def test_ctrl_c_while_a_run_is_shortened_leaves_it_on_its_tape(tmp_path: Path) -> None:
+    tape = tmp_path / "a tape"
+    play = playing(BUG[1])
+    plays: list[Options] = []
+
+    def once(options: Options) -> Outcome:
+        plays.append(options)
+        if len(plays) > 1:
+            raise KeyboardInterrupt
+        return play(options)
+
+    with pytest.raises(KeyboardInterrupt, match=rf"not shortened: eukhe chaos --replay '{tape}'$"):
+        Found([draw(1, 300)], 1, once, lambda _: "", "").run(1, tape)
+    assert Tape(draw(1, 300), "acknowledged") == read(tape)
+
+
+def test_the_faults_are_listed_in_the_order_of_the_table(home: Path) -> None:
+    listed = chaos(home, "--list-faults", "--json").json["faultsKnown"]
+    assert {name: fault.what for name, fault in FAULTS.items()} == listed
+    assert list(FAULTS) == [line.split()[0] for line in chaos(home, "--list-faults").out.splitlines()]
+    found = chaos(home, "--runs", "3", *FEW, "--json").json
+    assert [name for name in FAULTS if name in found["faults"]] == list(found["faults"])
+    assert [name for name in FAULTS if name in found["notMet"]] == found["notMet"]
+
+
 def test_a_tape_is_played_alone(home: Path, tmp_path: Path) -> None:
     tape = tmp_path / "tape.json"
     write(tape, Tape(draw(7, 200)))
@@ -116,6 +169,8 @@ def test_a_tape_that_is_not_there_is_said_so(home: Path, tmp_path: Path) -> None
     [
         (("--only", "kil"), "no such fault: kil; there are kill, "),
         (("--skip", "kill,nothing"), "no such fault: nothing"),
+        (("--only", ""), "no fault is named; there are kill, "),
+        (("--skip", " , "), "no fault is named; there are kill, "),
         (("--runs", "0"), "0 is not in the range"),
         (("--canary", "none"), "no such canary: none"),
     ],

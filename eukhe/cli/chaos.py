@@ -2,20 +2,23 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from eukhe.cli.command import Command, Given
-from eukhe.cli.output import counted, emit, emit_json, emit_table
+from eukhe.cli.output import counted, emit, emit_json, emit_table, say
 from eukhe.cli.progress import progress
 from eukhe.limits import EXIT_FAILED, SIM_RUNS, SIM_SHRINK_RUNS_MAX, SIM_STEPS
 
 if TYPE_CHECKING:
+    from eukhe.sim.canaries import Canary
     from eukhe.sim.chaos import Outcome
+    from eukhe.sim.faults import Fault
     from eukhe.sim.options import Options
 
 TAPE = "eukhe-chaos.json"
@@ -27,6 +30,7 @@ JSON_KEYS = {
     "faults": "by name: in how many runs it was drawn, how often injected, and how often met by the system",
     "notMet": "faults that were injected nowhere or had no effect",
     "failure": "null, or the run that failed: check, expected, found, step, lastSteps, options, replay",
+    "faultsKnown": "with --list-faults, alone: by name, what each is",
     "canaries": "with --list-canaries, alone: by name, what each is",
 }
 
@@ -37,9 +41,11 @@ def _names(context: click.Context, option: click.Parameter, given: str | None) -
         return None
     from eukhe.sim.faults import FAULTS
 
-    names = tuple(name for name in given.split(",") if name)
+    names = tuple(name for part in given.split(",") if (name := part.strip()))
     if unknown := [name for name in names if name not in FAULTS]:
         raise click.BadParameter(f"no such fault: {', '.join(unknown)}; there are {', '.join(FAULTS)}", context, option)
+    if not names:  # as of a variable that is not set
+        raise click.BadParameter(f"no fault is named; there are {', '.join(FAULTS)}", context, option)
     return names
 
 
@@ -60,8 +66,8 @@ def _canary(context: click.Context, option: click.Parameter, given: str | None) 
 @click.option(
     "--steps", type=click.IntRange(min=0), default=SIM_STEPS, show_default=True, help="Of each run, under faults."
 )
-@click.option("--only", metavar="FAULT,…", callback=_names, help="These faults alone, in every run.")
-@click.option("--skip", metavar="FAULT,…", callback=_names, default="", help="Without these faults.")
+@click.option("--only", metavar="FAULT,…", callback=_names, help="These faults alone, all of them in every run.")
+@click.option("--skip", metavar="FAULT,…", callback=_names, help="Without these faults.")
 @click.option("--replay", type=click.Path(path_type=Path, dir_okay=False), help="The run of a tape, nothing else.")
 @click.option(
     "--shrink",
@@ -72,6 +78,7 @@ def _canary(context: click.Context, option: click.Parameter, given: str | None) 
     help=f"Shorten a run that fails, and write its tape: to FILE, or to {TAPE} in this folder.",
 )
 @click.option("--canary", metavar="NAME", callback=_canary, help="With a known bug, to be found.")
+@click.option("--list-faults", is_flag=True, help="List the faults, nothing else.")
 @click.option("--list-canaries", is_flag=True, help="List the bugs that can be planted, nothing else.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: as many as there are cores]")
 @click.pass_obj
@@ -81,10 +88,11 @@ def command(
     runs: int,
     steps: int,
     only: tuple[str, ...] | None,
-    skip: tuple[str, ...],
+    skip: tuple[str, ...] | None,
     replay: Path | None,
     shrink: Path | None,
     canary: str | None,
+    list_faults: bool,
     list_canaries: bool,
     jobs: int | None,
     as_json: bool,
@@ -95,23 +103,30 @@ def command(
     steps; then none does, and all must end well. Exit code 0: nothing was found; 1: a run failed, with its last steps
     and the command that plays it again. No chat is touched. A canary is a known bug that is planted: what does not find
     it is too weak.
+
+    The table says of each fault in how many runs it was drawn, how often it was injected, and how often the system met
+    it. One that was not met is no failure: more runs or steps meet it.
     """
     del given
-    from eukhe.sim.canaries import playing
+    from eukhe.sim.canaries import CANARIES, playing
+    from eukhe.sim.faults import FAULTS
     from eukhe.sim.options import draw
     from eukhe.sim.tape import read
 
-    if list_canaries:
-        _list_canaries(as_json)
+    if list_faults or list_canaries:
+        _list("faultsKnown" if list_faults else "canaries", FAULTS if list_faults else CANARIES, as_json)
         return
+    drawn: Iterable[Options]  # when they are asked for: there may be millions
     if replay is not None:
-        drawn = [read(replay).options]
+        drawn, runs = [read(replay).options], 1
     else:
-        drawn = [draw(number, steps, only=only, skip=skip) for number in range(seed, seed + runs)]
+        drawn = (draw(number, steps, only=only, skip=skip or ()) for number in range(seed, seed + runs))
+    if runs == 1:
+        drawn = list(drawn)
     if not as_json:
-        emit(_options_told(drawn[0]) if len(drawn) == 1 else f"seeds {seed} to {seed + runs - 1}, {steps} steps each")
+        emit(_options_told(*drawn) if runs == 1 else f"seeds {seed} to {seed + runs - 1}, {steps} steps each")
     planted = f" --canary {canary}" if canary else ""
-    found = _Found(drawn, playing(canary), _play_again(replay, steps, only, skip), planted)
+    found = Found(drawn, runs, playing(canary), _play_again(replay, steps, only, skip), planted)
     found.run(jobs, shrink)
     if as_json:
         emit_json(found.as_json())
@@ -121,26 +136,29 @@ def command(
         raise click.exceptions.Exit(EXIT_FAILED)
 
 
-def _list_canaries(as_json: bool) -> None:
-    from eukhe.sim.canaries import CANARIES
-
+def _list(key: str, named: "Mapping[str, Canary | Fault]", as_json: bool) -> None:
     if as_json:
-        emit_json({"canaries": {name: canary.what for name, canary in CANARIES.items()}})
+        emit_json({key: {name: one.what for name, one in named.items()}})
     else:
-        emit_table([(name, canary.what) for name, canary in CANARIES.items()])
+        emit_table([(name, one.what) for name, one in named.items()])
 
 
-class _Found:
-    """What the runs brought. `failed`: the first that did; `play_again` is the command for it, `planted` its end."""
+class Found:
+    """What the runs brought. `failed`: the first that did; `play_again` is the command for it, `planted` its end.
+
+    `drawn`: the options of so many runs.
+    """
 
     def __init__(
         self,
-        drawn: "Sequence[Options]",
+        drawn: "Iterable[Options]",
+        total: int,
         play: "Callable[[Options], Outcome]",
         play_again: "Callable[[Outcome], str]",
         planted: str,
     ) -> None:
         self.drawn = drawn
+        self.total = total
         self.play = play
         self.play_again = play_again
         self.planted = planted
@@ -157,15 +175,18 @@ class _Found:
 
         begun = time.monotonic()
         digest = Digest()
-        outcomes = run_all(self.drawn, jobs or cores(), self.play)
-        with closing(outcomes), progress("runs", len(self.drawn)) as bar:
-            for outcome in outcomes:
-                self._count(outcome)
-                digest.add(outcome)
-                bar.advance()
-                if outcome.failure is not None:
-                    self.failed = outcome
-                    break
+        outcomes = run_all(self.drawn, min(jobs or cores(), self.total), self.play)
+        with closing(outcomes), progress("runs", self.total) as bar:
+            try:
+                for outcome in outcomes:
+                    self._count(outcome)
+                    digest.add(outcome)
+                    bar.advance()
+                    if outcome.failure is not None:
+                        self.failed = outcome
+                        break
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(f"nothing was found in the {counted(self.runs, 'run')} that ended") from None
         self.seconds = time.monotonic() - begun
         self.digest = digest.hex
         if self.failed is not None:
@@ -181,27 +202,37 @@ class _Found:
         self.counts["met"].update(outcome.met)
 
     def _shrink(self, failed: "Outcome", path: Path) -> None:
+        """The run as it is goes onto the tape first: what can't be written, or is interrupted, loses no finding."""
         from eukhe.sim.shrink import shrink
-        from eukhe.sim.tape import Tape, write
+        from eukhe.sim.tape import TapeError
 
-        with progress("shrinking", SIM_SHRINK_RUNS_MAX) as bar:
-            self.failed = shrink(failed, self.play, bar.advance).outcome
-        assert self.failed.failure is not None
-        write(path, Tape(self.failed.options, self.failed.failure.check))
-        self.replay = f"eukhe chaos --replay {path}{self.planted}"
+        try:
+            _write(failed, path)
+        except TapeError as error:
+            say(f"{error}: nothing is shortened")
+            return
+        self.replay = f"{_replay_of(path)}{self.planted}"
+        try:
+            with progress("shrinking", SIM_SHRINK_RUNS_MAX) as bar:
+                self.failed = shrink(failed, self.play, bar.advance).outcome
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"a run failed, and is not shortened: {self.replay}") from None
+        _write(self.failed, path)
+
+    @property
+    def faults(self) -> "dict[str, Fault]":
+        """Those that a run drew."""
+        from eukhe.sim.faults import FAULTS
+
+        return {name: fault for name, fault in FAULTS.items() if self.counts["drawn"][name]}
 
     @property
     def not_met(self) -> list[str]:
-        """Of the faults that a run drew."""
-        return [name for name in self.counts["drawn"] if not self.counts["met"][name]]
+        return [name for name in self.faults if not self.counts["met"][name]]
 
     def tell(self) -> None:
-        from eukhe.sim.faults import FAULTS
-
         rows = [
-            (name, *(count[name] for count in self.counts.values()), fault.what)
-            for name, fault in FAULTS.items()
-            if self.counts["drawn"][name]
+            (name, *(count[name] for count in self.counts.values()), fault.what) for name, fault in self.faults.items()
         ]
         if rows:
             emit_table(rows, ("fault", *self.counts, "what"))
@@ -237,21 +268,31 @@ class _Found:
             "steps": self.steps,
             "stepsPerSecond": round(self._rate),
             "digest": self.digest,
-            "faults": {
-                name: {what: count[name] for what, count in self.counts.items()} for name in self.counts["drawn"]
-            },
+            "faults": {name: {what: count[name] for what, count in self.counts.items()} for name in self.faults},
             "notMet": self.not_met,
             "failure": failure,
         }
 
 
 def _play_again(
-    replay: Path | None, steps: int, only: Sequence[str] | None, skip: Sequence[str]
+    replay: Path | None, steps: int, only: Sequence[str] | None, skip: Sequence[str] | None
 ) -> "Callable[[Outcome], str]":
     if replay is not None:
-        return lambda _: f"eukhe chaos --replay {replay}"
+        return lambda _: _replay_of(replay)
     chosen = "".join(f" --{word} {','.join(names)}" for word, names in (("only", only), ("skip", skip)) if names)
     return lambda outcome: f"eukhe chaos --seed {outcome.options.seed} --runs 1 --steps {steps}{chosen}"
+
+
+def _replay_of(tape: Path) -> str:
+    return f"eukhe chaos --replay {quote(str(tape))}"
+
+
+def _write(failed: "Outcome", path: Path) -> None:
+    """The tape of a run that failed."""
+    from eukhe.sim.tape import Tape, write
+
+    assert failed.failure is not None
+    write(path, Tape(failed.options, failed.failure.check))
 
 
 def _options_told(options: "Options") -> str:

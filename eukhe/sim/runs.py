@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable
 
 from eukhe.limits import SIM_RUNS_A_TASK
 from eukhe.sim.chaos import Outcome, run
@@ -12,10 +12,10 @@ from eukhe.sim.options import Options
 
 
 def run_all(
-    runs: Sequence[Options], jobs: int, play: Callable[[Options], Outcome] = run
+    runs: Iterable[Options], jobs: int, play: Callable[[Options], Outcome] = run
 ) -> Generator[Outcome, None, None]:
     """The outcomes of all runs. With one job they run in this process. Closed early, it ends what is under way."""
-    if jobs == 1 or len(runs) == 1:
+    if jobs == 1:
         yield from map(play, runs)
         return
     context = multiprocessing.get_context("forkserver")
