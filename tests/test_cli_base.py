@@ -199,6 +199,11 @@ def test_the_home_flag_may_stand_anywhere(tmp_path: Path, capsys: Capture) -> No
         assert "a/b\n" == capsys.readouterr().out
 
 
+def test_an_empty_home_is_wrong_usage_and_not_the_users_own(capsys: Capture) -> None:
+    assert 2 == run(["--home", "", "chat", "status"])
+    assert "Invalid value for '--home': an empty path" in capsys.readouterr().err
+
+
 def test_keys_of_json_bring_the_option_with_them() -> None:
     assert "as_json" in {param.name for param in Command("c", json_keys={"a": "b"}).params}
     assert "as_json" not in {param.name for param in Command("c").params}

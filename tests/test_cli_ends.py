@@ -1,6 +1,7 @@
 """Commands that are killed, interrupted, or told to end."""
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -68,3 +69,20 @@ def test_ctrl_c_ends_an_import_cleanly(home: Path, tmp_path: Path) -> None:
     assert (0, "") == (verified.code, verified.err)
     status = eukhe(home, "chat", "status", "--json").json
     assert status["unsummarized"] <= 1
+
+
+def test_a_log_that_can_not_be_mended_is_said_with_what_to_do_and_no_more_is_lost(filled: Path) -> None:
+    (log,) = (filled / "chat" / "main").glob("*.jsonl")
+    with log.open("ab") as file:
+        file.write(b"torn" * 100_000)
+    size = log.stat().st_size
+    ran = subprocess.run(
+        [*EUKHE, "--home", filled, "memory", "build"],
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+    )
+    said = "what was acknowledged is on disk: mend it, and the next owner goes on from there"
+    assert (1, f"eukhe: {log}: File too large (errno 27); {said}\n") == (ran.returncode, ran.stderr)
+    assert eukhe(filled, "memory", "build").code == 0

@@ -17,7 +17,7 @@ from eukhe.actors.threads import Edge, Threads
 from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, tell_problems
-from eukhe.errors import Bug, ExpectedError, HomeError
+from eukhe.errors import Bug, ExpectedError, HomeError, StoreError
 from eukhe.limits import FILE_MODE, LOCK_WAIT_S, OWNER_LOG_BYTES_MAX
 from eukhe.world.clock import RealClock
 from eukhe.world.config import Settings, store
@@ -40,10 +40,10 @@ class AskedToEnd(ExpectedError):
 
 
 class StoreFailed(ExpectedError):
-    """The store can write no more."""
+    """The store can write no more, or the logs can't be opened to be written."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"{why}; what was acknowledged is on disk, and the next owner goes on from there")
+        super().__init__(f"{why}; what was acknowledged is on disk: mend it, and the next owner goes on from there")
 
 
 class Here:
@@ -86,7 +86,7 @@ def own(
     """The chat of a home, owned while the block runs; made where there is none yet. Other processes are let in.
 
     `builds`: how many lines may be ordered of the model, None for no limit. `leaves`: it is to end also when nobody
-    came for a while. HomeError, ChatLockedError, LogDamagedError, StoreError.
+    came for a while. HomeError, ChatLockedError, LogDamagedError, StoreFailed.
     """
     chat = make_home(home)
     with ExitStack() as stack:
@@ -96,7 +96,10 @@ def own(
         if index.said:
             say(index.said)
         with logs_progress() as read:
-            opened = open_chat(disk, index, settings.chat_limits(), owner=True, progress=read)
+            try:
+                opened = open_chat(disk, index, settings.chat_limits(), owner=True, progress=read)
+            except StoreError as error:
+                raise StoreFailed(str(error)) from error
         if opened.damage is not None:
             raise opened.damage
         tell_problems(opened)
