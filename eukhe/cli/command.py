@@ -48,9 +48,7 @@ def home_option() -> click.Option:
     """`--home`; stands at every command, so that its place on the line does not matter."""
 
     def take(context: click.Context, option: click.Parameter, value: str | None) -> None:
-        if (
-            value == ""
-        ):  # of a variable that is not set: it would be the chat in ~/.eukhe, where nothing is ever deleted
+        if value == "":  # of a variable that is not set: it would be ~/.eukhe, where nothing is ever deleted
             raise click.BadParameter("an empty path", context, option)
         if value is not None:
             context.ensure_object(Given).home_given = value
