@@ -12,19 +12,23 @@ import pytest
 from tests.chat_kit import EUKHE, eukhe, logs, messages, session, talk
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_to_end_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "said"), [(signal.SIGTERM, ""), (signal.SIGHUP, ""), (signal.SIGINT, "eukhe: interrupted\n")]
+)
+def test_a_signal_to_end_leaves_nothing_behind(tmp_path: Path, number: signal.Signals, said: str) -> None:
     demo = subprocess.Popen(
         [*EUKHE, "demo"],
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
         env={**os.environ, "TMPDIR": str(tmp_path)},
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # who runs the tests may ignore it
     )
     while demo.poll() is None and not list(tmp_path.glob("eukhe-demo-*/chat/main/*")):
         time.sleep(0.001)  # the process has to get there
     demo.send_signal(number)
-    assert 128 + number == demo.wait()
+    _, err = demo.communicate()
+    assert (128 + number, said) == (demo.returncode, err)
     assert [] == list(tmp_path.iterdir())
 
 

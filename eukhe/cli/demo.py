@@ -51,6 +51,8 @@ def _home(keep: bool) -> Iterator[Path]:
     home = Path(mkdtemp(prefix="eukhe-demo-"))
     try:
         yield home
+    except KeyboardInterrupt:  # what an import would say is not so here: the next demo begins anew
+        raise KeyboardInterrupt from None
     finally:
         if keep:
             say(f"kept: {home}")
