@@ -1,5 +1,7 @@
 """The planner's behaviour, driven by hand: a message in, its effects out."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from eukhe.actors.behaviour import Effect, SetTimer, Tell
@@ -11,6 +13,7 @@ from eukhe.actors.messages import (
     IndexLost,
     Leaving,
     Logged,
+    Msg,
     Ping,
     Poisoned,
     Pong,
@@ -141,9 +144,24 @@ def test_a_batch_writes_its_merges_and_saves_the_view() -> None:
         BatchRecord((Part(1, 1), Part(2, 0)), True, 5),
         BatchRecord((), True, 6),
     ] == batches
-    assert [tuple(actor.behaviour.chat.view.parts())] == [
-        message.lines for message in told(effects, "store") if isinstance(message, SaveView)
-    ][-1:]
+    # It is saved after each that merged something.
+    assert [SaveView((Part(1, 0), Part(0, 2), Part(0, 3))), SaveView((Part(2, 0), Part(0, 4)))] == saved(effects)
+
+
+@pytest.mark.rule("24", "D1")
+def test_the_view_is_saved_once_for_all_batches_of_a_step_and_not_at_each_message_while_nothing_can_be_built() -> None:
+    actor = planner(ceiling=250, floor=200)
+    effects = actor.receive(Logged(0, (SHORT,) * 6))
+    assert [SaveView((Part(2, 0), Part(0, 4), Part(0, 5)))] == saved(effects)
+    actor = planner(ceiling=250, floor=200)
+    actor.receive(Logged(0, (LONG,) * 20))
+    effects = [effect for t in range(20, 60) for effect in actor.receive(Logged(t, (LONG,)))]
+    assert 40 == len([line for line in written(effects) if isinstance(line, BatchRecord)])
+    assert [] == saved(effects)
+
+
+def saved(effects: Sequence[Effect]) -> list[Msg]:
+    return [message for message in told(effects, "store") if isinstance(message, SaveView)]
 
 
 @pytest.mark.rule("D12")

@@ -90,6 +90,7 @@ class Planner:
         self.unchanged_call = 0  # the last one before a key or a setting changed
         self.model_calls = 0
         self.view_is_saved = False  # as it is now
+        self.view_is_merged = False  # by a batch since it was saved
         self.view_is_due = False  # its timer runs
         self.checkpoint_t = chat.t
         self.poisoned: str | None = None
@@ -170,10 +171,9 @@ class Planner:
             return [*failed, *self.waits.fail(self.poisoned)]
         effects = self._views()
         effects += self._orders()
-        if not self._is_busy():
-            if self.settling and (self.pause.why or not self.chat.parked):
-                effects += self._settled()
-            effects += self._save_view_later()
+        if self.settling and not self._is_busy() and (self.pause.why or not self.chat.parked):
+            effects += self._settled()
+        effects += self._save_view_now_or_later()
         return [*effects, *self._retry(now)]  # last: for those who wait now, not for who was just answered
 
     def _is_busy(self) -> bool:
@@ -239,8 +239,9 @@ class Planner:
     def _batch(self, batch: Merges | None) -> list[Effect]:
         if batch is None:
             return []
-        self.view_is_saved = False
-        return [*self._write([BatchRecord(batch, self.chat.shrinking, self.chat.t)]), *self._save_view()]
+        if batch:  # one that merged nothing, as at each message while nothing can be built, leaves nothing to be saved
+            self.view_is_saved, self.view_is_merged = False, True
+        return self._write([BatchRecord(batch, self.chat.shrinking, self.chat.t)])
 
     def _line(self, call: int, part: Part, line: str, calls: int) -> list[Effect]:
         self.model_calls += calls
@@ -347,12 +348,14 @@ class Planner:
     def _save_view(self) -> list[Effect]:
         if self.view_is_saved:
             return []
-        self.view_is_saved = True
+        self.view_is_saved, self.view_is_merged = True, False
         return [Tell("store", SaveView(tuple(self.chat.view.parts())))]
 
-    def _save_view_later(self) -> list[Effect]:
-        """Messages that follow each other are saved as one view: it is not the truth, the logs are (D1)."""
-        if self.view_is_saved or self.view_is_due:
+    def _save_view_now_or_later(self) -> list[Effect]:
+        """Once after all batches of a step; for messages alone a while later. It is not the truth, the logs are. D1."""
+        if self.view_is_merged:
+            return self._save_view()
+        if self.view_is_saved or self.view_is_due or self._is_busy():
             return []
         self.view_is_due = True
         return [SetTimer("view", VIEW_SAVE_S, ViewDue())]
