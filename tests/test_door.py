@@ -152,6 +152,8 @@ def test_who_does_not_begin_with_hello_is_refused(data: bytes, why: str) -> None
         ReadView((Part(2**62, 1),), (), "", 1),
         ReadView((Part(0, 0),), (Part(0, -1),), "", 1),
         ReadView((Part(-1, 0),), (), "", 1),
+        ReadView((Part(0, 0), Part(0, 1), Part(0, 0)), (), "", 1),
+        ReadView((Part(0, 0),), (Part(0, 0), Part(0, 0)), "", 1),
     ],
     ids=repr,
 )
