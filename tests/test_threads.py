@@ -18,6 +18,7 @@ from eukhe.actors.messages import (
     Msg,
     Ping,
     Pong,
+    SaveView,
     Sync,
     Synced,
     Tick,
@@ -25,6 +26,7 @@ from eukhe.actors.messages import (
 from eukhe.actors.threads import ThreadHost, Threads
 from eukhe.errors import Bug, IndexFailed
 from eukhe.limits import CRASH_MESSAGE_CHARS_MAX
+from eukhe.model.part import Part
 from eukhe.world.clock import RealClock
 from eukhe.world.disk import RealDisk
 from eukhe.world.workers import OfflineWorkers
@@ -189,15 +191,16 @@ def test_a_crash_tells_little_of_large_messages_and_keeps_none_but_the_last(tmp_
 
     threads = system(tmp_path, one=answers)
     threads.begin()
+    threads.tell("one", SaveView((Part(0, 0), Part(0, 1))))
     for ticket in (1, 2):
         threads.tell("one", Append((Entry("user", "x" * 10_000),), EDGE, ticket))
     with pytest.raises(Bug) as raised:
         threads.edge.hear(None)
     _, _, last = raised.value.told.rpartition("last messages:\n")
     lines = last.split("\n")
-    assert ["  Ping(reply_to='supervisor', ticket=1)", "  Append(…)"] == lines[:2]
-    assert (3, CRASH_MESSAGE_CHARS_MAX) == (len(lines), len(lines[2]))
-    assert lines[2].startswith("  Append(entries=(Entry(kind='user', text='xxx")
+    assert ["  Ping(reply_to='supervisor', ticket=1)", "  SaveView(…)", "  Append(…)"] == lines[:3]
+    assert (4, CRASH_MESSAGE_CHARS_MAX) == (len(lines), len(lines[3]))
+    assert lines[3].startswith("  Append(entries=(Entry(kind='user', text='xxx")
     with pytest.raises(Bug):
         threads.end()
 

@@ -37,9 +37,12 @@ from eukhe.actors.messages import (
     Feed,
     FeedCheckpoint,
     Msg,
+    ReadView,
     SaveCheckpoint,
+    SaveView,
     SocketHeard,
     Source,
+    ViewTaken,
     ViewTexts,
 )
 from eukhe.actors.ports import CallEvent, Clock, Disk, SocketEvent, Sockets, Workers
@@ -89,7 +92,7 @@ class Host(pykka.Actor):
 
     def decide(self, message: Msg) -> Sequence[Effect]:
         """The effects of a message, to be performed in their order; a failed one ends them, and `Failed` comes next."""
-        if self.recent and (kind := type(self.recent[-1])) in _TEXTS:
+        if self.recent and (kind := type(self.recent[-1])) in _LARGE:
             self.recent[-1] = f"{kind.__name__}(…)"
         self.recent.append(message)
         if self.behaviour is None:
@@ -145,7 +148,20 @@ class Host(pykka.Actor):
         self.system.tell(self.name, SocketHeard(event))
 
 
-_TEXTS: Final = frozenset((Append, Feed, FeedCheckpoint, SaveCheckpoint, SocketHeard, Source, ViewTexts))
+_LARGE: Final = frozenset(
+    (
+        Append,
+        Feed,
+        FeedCheckpoint,
+        ReadView,
+        SaveCheckpoint,
+        SaveView,
+        SocketHeard,
+        Source,
+        ViewTaken,
+        ViewTexts,
+    )
+)
 """Messages that may be large. Of those before the last no more is kept than that they came."""
 
 
