@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from eukhe.sim.faults import FAULTS
 from eukhe.sim.options import Options, draw
 from eukhe.sim.tape import Tape, read, write
 from tests.chat_kit import EUKHE, Ran, eukhe
+from tests.leaks import comes_true, descendants
 
 FEW = ("--steps", "300")
 BUG = ("--canary", "ack-before-fsync")
@@ -180,18 +182,31 @@ def test_a_name_or_number_that_is_none_is_wrong_usage(home: Path, args: tuple[st
     assert (2, True) == (ran.code, said in ran.err)
 
 
-def test_ctrl_c_ends_it_and_its_processes(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
+@pytest.mark.parametrize("children", [0, 1, 2, 3, 4])
+def test_ctrl_c_ends_it_and_its_processes_however_many_have_started(tmp_path: Path, children: int) -> None:
     with subprocess.Popen(
         [*EUKHE, "chaos", "--runs", "100000", "--jobs", "2"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        encoding="utf-8",
         start_new_session=True,
         cwd=tmp_path,
     ) as process:
         assert process.stdout is not None
-        assert b"seeds 1 to 100000" in process.stdout.readline()
+        assert "seeds 1 to 100000" in process.stdout.readline()
+        assert comes_true(lambda: len(descendants(process.pid)) >= children)
         os.killpg(process.pid, signal.SIGINT)
-        process.wait(60)
-    assert 130 == process.returncode
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+        _, err = process.communicate(timeout=60)
+    assert (130, 1) == (process.returncode, len(err.splitlines()))
+    assert err.startswith("eukhe: interrupted")
+    assert comes_true(lambda: not is_group(process.pid))
+
+
+def is_group(pid: int) -> bool:
+    """Whether there are processes of this one's group."""
+    try:
+        os.killpg(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

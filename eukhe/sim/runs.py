@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterable
+from multiprocessing import resource_tracker
 
 from eukhe.limits import SIM_RUNS_A_TASK
 from eukhe.sim.chaos import Outcome, run
@@ -20,8 +21,14 @@ def run_all(
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    with context.Pool(jobs, _be_worker) as pool:
-        yield from pool.imap(play, runs, SIM_RUNS_A_TASK)
+    resource_tracker.ensure_running()  # which lets signals through again once it runs
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C comes when the pool is there to be ended
+    try:
+        with context.Pool(jobs, _be_worker) as pool:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            yield from pool.imap(play, runs, SIM_RUNS_A_TASK)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 def cores() -> int:
