@@ -23,7 +23,7 @@ def command(given: Given, background: bool) -> None:
     """Own the chat in the foreground, for every eukhe of yours, until Ctrl-C, `eukhe stop` or a SIGTERM.
 
     Nobody needs it: the first command that wants an owner starts one in the background, which leaves when nobody came
-    for ten minutes. docs/eukhe.service runs it under systemd.
+    for ten minutes. docs/eukhe.service runs it under systemd. However it is told to end, its exit code is 0.
     """
     make_home(given.home)  # another user's settings are not even read
     if background:
