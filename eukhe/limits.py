@@ -62,6 +62,7 @@ OWNER_BUSY_S: Final = 10  # between two looks whether one that was to leave has 
 OWNER_SILENT_S: Final = 5  # without an answer; then a client says that the owner seems to be stopped
 OWNER_LOG_BYTES_MAX: Final = 1_000_000  # of owner.log; the next owner begins another
 OWNER_LOOK_S: Final = 0.02  # between two looks for an owner's address
+OWNERS_LOST_SAID: Final = 3  # that have ended while a command asked them; then it says so
 OWNERS_LOST_MAX: Final = 20  # that end one after the other without an answer to a client; then it gives up
 
 # The log (rules 6, 9, 10)

@@ -32,7 +32,7 @@ from eukhe.actors.outbox import Outbox
 from eukhe.actors.ports import Index
 from eukhe.cli.output import say
 from eukhe.errors import Bug, ExpectedError, OwnerGone, OwnerSilent
-from eukhe.limits import EDGE_WAIT_S, OWNER_SILENT_S, OWNERS_LOST_MAX, STATUS_EVERY_S
+from eukhe.limits import EDGE_WAIT_S, OWNER_SILENT_S, OWNERS_LOST_MAX, OWNERS_LOST_SAID, STATUS_EVERY_S
 
 
 class Line(Protocol):
@@ -64,6 +64,7 @@ class Asker:
     def __init__(self, line: Line, renew: Callable[[], Line]) -> None:
         self._line = line
         self._lost = 0  # owners, since the last answer
+        self._lost_in_all = 0
         self._renew = renew
         self._outbox = Outbox(uuid4().hex)
         self._sent: dict[int, str] = {}  # ticket -> the actor that is to answer
@@ -122,6 +123,9 @@ class Asker:
         self._lost += 1
         if self._lost > OWNERS_LOST_MAX:
             raise OwnerGone(f"{self._lost} owners of the chat ended before they answered; owner.log may say why")
+        self._lost_in_all += 1
+        if self._lost_in_all == OWNERS_LOST_SAID:  # whoever is stopped or killed on purpose is one or two
+            say(f"{self._lost_in_all} owners of the chat have ended meanwhile, and owner.log may say why: going on")
         self._line = self._renew()
         for order in self._outbox.again():
             self._line.tell(self._sent[order.ticket], order)  # type: ignore[attr-defined]  # as above
