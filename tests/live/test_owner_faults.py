@@ -152,9 +152,9 @@ def test_an_owner_that_stands_still_is_waited_for_and_nobody_takes_over(
 def test_who_comes_while_an_owner_stands_still_waits_and_does_not_take_over(
     served: Path, monkeypatch: pytest.MonkeyPatch, no_service: bool
 ) -> None:
+    append(served, "a")
     said = heard_of(monkeypatch, service)
     monkeypatch.setattr(service, "OWNER_SILENT_S", 0.2)
-    append(served, "a")
     with ThreadPoolExecutor(1) as pool:
         with standing_still(served) as pid:
             appended = pool.submit(append, served, "b", no_service=no_service)
