@@ -97,6 +97,18 @@ def test_a_home_that_is_there_stays_as_it_is_but_for_what_others_may(tmp_path: P
     assert [0o700, 0o700] == [stat.S_IMODE(folder.stat().st_mode) for folder in (tmp_path, tmp_path / "chat")]
 
 
+def test_a_folder_with_other_files_that_others_may_look_into_is_no_home_and_stays_as_it_is(tmp_path: Path) -> None:
+    """As /tmp, or the user's own folder, by a slip."""
+    (tmp_path / "letter.txt").touch()
+    tmp_path.chmod(0o1777)
+    with pytest.raises(HomeError, match="no home of eukhe; name a folder of your own in EUKHE_HOME"):
+        make_home(tmp_path)
+    assert 0o1777 == stat.S_IMODE(tmp_path.stat().st_mode)
+    assert ["letter.txt"] == [path.name for path in tmp_path.iterdir()]
+    tmp_path.chmod(0o700)
+    assert chat_path(tmp_path) == make_home(tmp_path)
+
+
 def test_looking_for_a_chat_makes_and_changes_nothing(tmp_path: Path) -> None:
     assert None is find_chat(tmp_path / "none")
     assert None is find_chat(tmp_path)

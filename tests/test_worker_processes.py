@@ -12,6 +12,7 @@ import pytest
 from eukhe.actors.ports import Broke, CallEvent, Replied, Request, Responding
 from eukhe.model.extract import extract
 from eukhe.model.part import Part
+from eukhe.world.worker_process import WorkerProcess
 from tests.leaks import comes_true, descendants, is_running, no_leaks
 from tests.worker_kit import SOURCES, WAIT_S, Ear, Script, fork_server, process_workers, script, scripted
 
@@ -213,6 +214,21 @@ def test_no_free_handle_and_no_free_thread_are_failed_calls(monkeypatch: pytest.
             ear = Ear()
             workers.start(call, scripted(1), ear)
             assert Broke(why) == ear.end()
+
+
+def test_what_nobody_foresaw_is_a_failed_call_too_and_its_slot_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unforeseen(*args: object) -> None:
+        raise MemoryError("no room for a call")
+
+    with process_workers() as workers:
+        with monkeypatch.context() as patch:
+            patch.setattr(WorkerProcess, "order", unforeseen)
+            broken = Ear()
+            workers.start(1, Request("builtin/extract", Part(0, 0), SOURCES), broken)
+            assert Broke("MemoryError: no room for a call") == broken.end()
+        ear = Ear()
+        workers.start(1, Request("builtin/extract", Part(0, 0), SOURCES), ear)
+        assert Replied(LINE) == ear.end()
 
 
 # --- the end ---

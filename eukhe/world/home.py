@@ -28,6 +28,8 @@ if not sys.platform.startswith("win"):
     import fcntl
 
 _VARIABLE = "EUKHE_HOME"
+_CHAT = "chat"
+_SETTINGS = "settings.json"
 _FORMAT = "format.json"
 _FOLDERS = ("main", "tree", "images")
 _ELSEWHERE = f"name a folder of your own in {_VARIABLE}"
@@ -47,7 +49,7 @@ def home_path(environment: Mapping[str, str]) -> Path:
 
 def chat_path(home: Path) -> Path:
     """The chat's folder in a home."""
-    return home / "chat"
+    return home / _CHAT
 
 
 def make_home(home: Path) -> Path:
@@ -112,11 +114,21 @@ def _make_folder(path: Path) -> None:
             raise HomeError(f"{path}: a link to nowhere; remove it, or {_ELSEWHERE}")
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & _OTHERS:
+            if not _is_ours(path):
+                raise HomeError(
+                    f"{path}: holds other files, and others may look into it: no home of eukhe; {_ELSEWHERE}"
+                )
             path.chmod(mode & ~_OTHERS)
     except OSError as error:
         raise HomeError(f"{error.filename or path}: {error.strerror}; {_ELSEWHERE}") from error
     if not os.access(path, os.W_OK | os.X_OK):
         raise HomeError(f"{path}: you may not write here; `chmod u+rwx` it, or {_ELSEWHERE}")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a folder is a home, a part of one, or empty: any other is not to be closed to others, as /tmp is not."""
+    names = {entry.name for entry in folder.iterdir()}
+    return not names or not names.isdisjoint({_CHAT, _SETTINGS, _FORMAT, *_FOLDERS}) or folder.name in _FOLDERS
 
 
 def _check_folder(path: Path) -> bool:

@@ -203,9 +203,15 @@ class _Minder:
             while isinstance(event := process.hear(call.order), Responding):
                 call.tell(event)
         except WorkerFailed as failed:
-            call.end(Broke(str(failed)), lambda: self._workers.ended(call, minder_is_free=False))
-            return False
+            return self._broke(call, str(failed))
+        except Exception as error:  # noqa: BLE001, whatever it is: a slot that nobody frees would be lost
+            return self._broke(call, f"{type(error).__name__}: {error}")
         return call.end(event, lambda: self._workers.ended(call, minder_is_free=True))
+
+    def _broke(self, call: "_Call", why: str) -> bool:
+        """The process is not to be used again."""
+        call.end(Broke(why), lambda: self._workers.ended(call, minder_is_free=False))
+        return False
 
     def _ready(self) -> WorkerProcess:
         """The process, or a new one where there is none, or it has ended while it was idle. WorkerFailed."""

@@ -18,6 +18,7 @@ class WorkerProcess:
 
     def __init__(self, forked: Forked) -> None:
         self.pid = forked.pid
+        self._handle = _handle(forked.pid)
         self._connection = forked.connection
         self._life = forked.life
         self._lock = threading.Lock()
@@ -51,12 +52,32 @@ class WorkerProcess:
         with self._lock:
             if not self._closed:  # else its id may be another's by now
                 with suppress(ProcessLookupError):
-                    os.kill(self.pid, signal.SIGKILL)
+                    if self._handle is None:
+                        os.kill(self.pid, signal.SIGKILL)
+                    else:
+                        signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def close(self) -> None:
         """Ends it, and lets go of it."""
         self.kill()
         with self._lock:
+            if self._closed:
+                return
             self._closed = True
+        if self._handle is not None:
+            os.close(self._handle)
         self._connection.close()
         os.close(self._life)
+
+
+def _handle(pid: int) -> int | None:
+    """What names a process that has just spoken, and never another that got its number later. None where there is none.
+
+    A worker that dies is waited for by its fork server, at once, so its number is soon free.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return None
+    try:
+        return os.pidfd_open(pid)
+    except OSError:  # it has died already, or there is no handle left
+        return None
