@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
+from typing import IO
 
 from msgspec.structs import replace
 
@@ -152,15 +153,20 @@ def start_in_background(home: Path) -> None:
         [sys.executable, "-m", "eukhe", "--home", str(home), "serve", "--background"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env=without_keys(os.environ),
         cwd="/",
         start_new_session=True,
     )
     assert child.stdout is not None
+    assert child.stderr is not None
+    relay = Thread(target=_relay, args=(child.stderr,), name="relay", daemon=True)
+    relay.start()
     with child.stdout as ready:
         if not select.select([ready], [], [], OWNER_SILENT_S)[0]:
             say(f"pid {child.pid}, which is to own the chat, is not ready: it reads a long log, or is stopped: waiting")
         told = ready.read()
+    relay.join()
     if told.startswith(READY):
         Thread(target=child.wait, name="owner", daemon=True).start()  # should it end before this command does
         return
@@ -169,3 +175,10 @@ def start_in_background(home: Path) -> None:
         raise OwnerGone("the process that was to own the chat was ended by a signal")
     kind, _, why = told.decode(errors="replace").partition(" ")
     raise ChatLockedError(why) if kind == ChatLockedError.__name__ else ExpectedError(why or "the owner did not start")
+
+
+def _relay(talk: IO[bytes]) -> None:
+    """Says what the owner says while it starts, line by line: a bar of this command's may be drawn meanwhile."""
+    with talk:
+        for line in talk:
+            say(line.decode(errors="replace").rstrip("\n"))
