@@ -55,6 +55,7 @@ CLIENTS_MAX: Final = 256  # connected at a time; more wait for one of these to g
 HANDLES_KEPT: Final = 64  # file handles of the owner's that clients do not take: for logs, index, workers
 CLIENTS_QUEUED_MAX: Final = 128  # that wait
 ACCEPT_AGAIN_S: Final = 0.2  # after a client could not be let in, as without a free file handle
+HELLO_WAIT_S: Final = 60  # in which a client must have said who it is
 DROP_S: Final = 1.0  # in which a client that is dropped may read what it was sent
 CONNECT_RETRY_S: Final = 0.01  # between two tries of a client while too many wait
 OWNER_IDLE_S: Final = 600  # without a client; then a background owner leaves

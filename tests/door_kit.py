@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from eukhe.actors.behaviour import Drop, Effect, Grant, Send, Tell
+from eukhe.actors.behaviour import Drop, Effect, Grant, Send, SetTimer, Tell
 from eukhe.actors.door import NAME, Door
-from eukhe.actors.messages import Hello, Msg, Ping, Refused, SocketHeard, Status, Welcome
+from eukhe.actors.messages import Hello, HelloDue, Msg, Ping, Refused, SocketHeard, Status, Welcome
 from eukhe.actors.ports import Connected, Disconnected, Received, SocketEvent
 from eukhe.actors.wire import encode
-from eukhe.limits import FRAME_OVERHEAD_BYTES, PROTOCOL
+from eukhe.limits import FRAME_OVERHEAD_BYTES, HELLO_WAIT_S, PROTOCOL
 from tests.actor_kit import Rig
 
 HELLO = Hello(PROTOCOL, "1.2", 99)
@@ -34,7 +34,8 @@ class DoorKit:
     def connect(self) -> int:
         """A client that has said nothing."""
         self.clients += 1
-        assert [] == self.hear(Connected(self.clients))
+        due = SetTimer(f"hello {self.clients}", HELLO_WAIT_S, HelloDue(self.clients))
+        assert [due] == self.hear(Connected(self.clients))
         return self.clients
 
     def welcome(self) -> int:

@@ -16,6 +16,7 @@ from eukhe.actors.messages import (
     EnterPrefix,
     Entry,
     Hello,
+    HelloDue,
     IdleDue,
     LeavePrefix,
     Leaving,
@@ -84,6 +85,15 @@ def test_a_client_of_its_protocol_is_welcomed() -> None:
     kit = DoorKit()
     client = kit.connect()
     assert [Send(client, Welcome(PROTOCOL, "1.2", 41)), grant(client, HELLO)] == kit.say(client, HELLO)
+
+
+def test_a_client_that_says_nothing_is_sent_away_and_one_that_did_stays() -> None:
+    """There are only so many places."""
+    kit = DoorKit()
+    silent, known = kit.connect(), kit.welcome()
+    assert "no Hello was said in 60 s" == refusal(silent, kit.receive(HelloDue(silent)))
+    assert [] == kit.receive(HelloDue(known))
+    assert [] == kit.receive(HelloDue(silent))
 
 
 def test_an_older_client_is_told_to_be_updated_and_dropped() -> None:

@@ -26,6 +26,7 @@ from eukhe.actors.messages import (
     Cancel,
     EnterPrefix,
     Hello,
+    HelloDue,
     IdleDue,
     LeavePrefix,
     Leaving,
@@ -55,7 +56,7 @@ from eukhe.actors.messages import (
 from eukhe.actors.ports import Connected, Deafened, Disconnected, Received, SocketEvent
 from eukhe.actors.wire import decode
 from eukhe.errors import Bug
-from eukhe.limits import FRAME_OVERHEAD_BYTES, NODE_BITS_MAX, OWNER_BUSY_S, OWNER_IDLE_S, PROTOCOL
+from eukhe.limits import FRAME_OVERHEAD_BYTES, HELLO_WAIT_S, NODE_BITS_MAX, OWNER_BUSY_S, OWNER_IDLE_S, PROTOCOL
 from eukhe.model.part import Part
 
 NAME = "door"
@@ -125,6 +126,9 @@ class Door:
             case Sync(reply_to, ticket):
                 self._shut()
                 return [CancelTimer(_IDLE), Unlisten(), Tell(reply_to, Synced(ticket))]
+            case HelloDue(client):
+                # There are only so many places, and who has one and says nothing keeps another from it.
+                return self._turn_away(client) if client in self.strangers else ()
             case IdleDue():
                 return self._ask_whether_idle()
             case Status(ticket, idle=idle) if ticket == self.look:
@@ -148,7 +152,7 @@ class Door:
         match event:
             case Connected(client):
                 self.strangers.add(client)
-                return ()
+                return [SetTimer(f"hello {client}", HELLO_WAIT_S, HelloDue(client))]
             case Received(client, data) if client in self.clients:
                 return self._order(client, data)
             case Received(client, data) if client in self.strangers:
@@ -183,6 +187,10 @@ class Door:
         # Not dropped: that the connection ends tells the client that it may take over.
         why = f"{owner} is older than this eukhe ({hello.version}), and makes room for it"
         return [Send(client, Refused(why, leaving=True)), Tell(EDGE, Leaving("newer"))]
+
+    def _turn_away(self, client: int) -> Sequence[Effect]:
+        self.strangers.discard(client)
+        return self._refuse(client, f"no Hello was said in {HELLO_WAIT_S} s")
 
     def _refuse(self, client: int, why: str) -> Sequence[Effect]:
         return [*self._forget(client), Send(client, Refused(why, leaving=False)), Drop(client)]

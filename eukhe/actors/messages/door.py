@@ -18,6 +18,12 @@ class IdleDue(Msg, frozen=True):
     """The door to itself: there has been no client for a long while."""
 
 
+class HelloDue(Msg, frozen=True):
+    """The door to itself: a client has been there for a while, and should have said `Hello`."""
+
+    client: int
+
+
 # --- between client and owner ---
 
 
