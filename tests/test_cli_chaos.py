@@ -175,6 +175,7 @@ def test_a_tape_that_is_not_there_is_said_so(home: Path, tmp_path: Path) -> None
         (("--skip", " , "), "no fault is named; there are kill, "),
         (("--runs", "0"), "0 is not in the range"),
         (("--canary", "none"), "no such canary: none"),
+        (("--replay", "tape.json", "--seed", "3", "--only", "kill"), "a tape has its own --seed, --only"),
     ],
 )
 def test_a_name_or_number_that_is_none_is_wrong_usage(home: Path, args: tuple[str, ...], said: str) -> None:

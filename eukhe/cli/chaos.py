@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from eukhe.cli.command import Command, Given
 from eukhe.cli.output import counted, emit, emit_json, emit_table, say
@@ -118,6 +119,7 @@ def command(
         return
     drawn: Iterable[Options]  # when they are asked for: there may be millions
     if replay is not None:
+        _check_alone(click.get_current_context())
         drawn, runs = [read(replay).options], 1
     else:
         drawn = (draw(number, steps, only=only, skip=skip or ()) for number in range(seed, seed + runs))
@@ -134,6 +136,13 @@ def command(
         found.tell()
     if found.failed is not None:
         raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _check_alone(context: click.Context) -> None:
+    """A tape has the options of its run: others beside it would not count."""
+    names = ("seed", "runs", "steps", "only", "skip")
+    if beside := [f"--{name}" for name in names if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]:
+        raise click.UsageError(f"a tape has its own {', '.join(beside)}")
 
 
 def _list(key: str, named: "Mapping[str, Canary | Fault]", as_json: bool) -> None:
