@@ -17,7 +17,6 @@ from eukhe.actors.messages import (
     AppendDone,
     AppendFailed,
     AskStatus,
-    Cancel,
     Entry,
     Logging,
     Msg,
@@ -109,10 +108,6 @@ class Asker:
             return self.answer(ticket, EDGE_WAIT_S - OWNER_SILENT_S)
         except TimeoutError:
             raise OwnerSilent(silent(self.pid, "what was not acknowledged may be missing")) from None
-
-    def cancel(self, ticket: int) -> None:
-        """The answer is not wanted any more."""
-        self._line.tell(self._sent.pop(ticket), self._outbox.put(Cancel(EDGE, ticket)))
 
     def close(self) -> None:
         self._line.close()
