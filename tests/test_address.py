@@ -98,6 +98,20 @@ def test_two_such_chats_do_not_meet_and_what_one_left_is_replaced(deep: Path, sh
     dead._bell.close()
 
 
+def test_sockets_that_killed_owners_of_other_chats_left_are_swept_and_those_of_live_ones_stay(
+    deep: Path, shallow: Path
+) -> None:
+    folder = shallow / f"eukhe-{os.geteuid()}"
+    other = deep.with_name("f" * len(deep.name))
+    other.mkdir()
+    with listening(other):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
+            dead.bind(str(folder / "0123456789abcdef"))
+        with listening(deep), plug(other), plug(deep):
+            live = {(chat / "socket").readlink() for chat in (deep, other)}
+            assert live == set(folder.iterdir())
+
+
 def test_the_folder_is_for_the_user_alone_whatever_the_umask(deep: Path, shallow: Path) -> None:
     before = os.umask(0o777)
     try:

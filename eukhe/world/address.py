@@ -5,6 +5,7 @@ the system's temporary one, named by a digest of the chat's path. The address is
 when its holder comes was left by an owner that has died.
 """
 
+import errno
 import os
 import socket
 import stat
@@ -110,7 +111,19 @@ def _elsewhere(chat: Path) -> Path:
         _make_private(folder)
     except OSError as error:
         raise HomeError(f"{folder}: {error.strerror}; the chat's path is too long for a socket in it") from error
+    _sweep(folder)
     return folder / name
+
+
+def _sweep(folder: Path) -> None:
+    """Takes away the sockets that nobody listens at: their owners were killed, and their chats may be gone by now."""
+    for path in folder.iterdir():
+        if path.suffix == _NEW:
+            continue  # somebody is about to
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe, suppress(OSError):
+            probe.setblocking(False)
+            if probe.connect_ex(str(path)) == errno.ECONNREFUSED:
+                path.unlink()
 
 
 def _make_private(folder: Path) -> None:
