@@ -102,7 +102,7 @@ def calm(machine: Machine) -> None:
         raise CheckFailed("wait-ends", f"an end within {steps_max} steps", _left(machine))
     if machine.owners or not all(client.gone for client in machine.clients):
         raise CheckFailed("wait-ends", "nothing waits for ever", _left(machine))
-    machine.watch.ended(machine.disk, machine.index)
+    machine.watch.ended(machine.index)
 
 
 def _step(machine: Machine) -> bool:

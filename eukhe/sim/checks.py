@@ -35,7 +35,7 @@ CHECKS: Final[Mapping[str, str]] = {
     "wait-ends": "without faults every wait ends within its limit",
     "queue-empties": "without faults everything is built",
     "tree": "where the model wrote every line, the tree is that of a run without faults",
-    "files": "the files prove the memory whole",
+    "files": "the files prove the memory whole, and the index says where all of it stands",
 }
 
 

@@ -67,6 +67,7 @@ class IndexFile:
         self.full = False
         self.tables = _Tables()
         self.commits: list[tuple[tuple[Placed, ...], Checkpoint | None]] = []
+        self._right: list[tuple[dict[Any, Any], Any, Place]] = []  # places that are wrong: where, whose, the right one
 
     def commit(self, rows: tuple[Placed, ...], checkpoint: Checkpoint | None) -> None:
         self.commits.append((rows, checkpoint))
@@ -78,6 +79,7 @@ class IndexFile:
         """A new file; who has the old one open goes on with that."""
         self.tables = _Tables()
         self.commits = []
+        self._right = []
 
     def lead_astray(self, random: Random) -> None:
         """One of its places becomes wrong."""
@@ -85,7 +87,14 @@ class IndexFile:
         there = [key for key, place in places.items() if place is not None]
         if there:
             key = random.choice(there)
+            self._right.append((places, key, places[key]))
             places[key] = msgspec.structs.replace(places[key], offset=places[key].offset + 1)
+
+    def heal(self) -> None:
+        """Every place is right again."""
+        while self._right:
+            places, key, place = self._right.pop()
+            places[key] = place
 
     def lose_power(self, random: Random) -> None:
         """The last commits may be gone; or all is."""

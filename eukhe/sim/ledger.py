@@ -38,8 +38,7 @@ class Ledger:
         self._tails: dict[str, bytes] = {}  # of each file, what follows its last newline
 
     def read(self, disk: SimDisk) -> None:
-        """All anew, after a crash."""
-        self.__init__(self._wrote)  # type: ignore[misc]
+        """All that is there, into a ledger that is empty."""
         for folder in ("main", "tree"):
             for name in disk.names(folder):
                 self.synced(f"{folder}/{name}", disk.platter(f"{folder}/{name}"))
@@ -65,8 +64,9 @@ class Ledger:
         return Oracle.read(limits, sizes, ((part, node.size) for part, node in self.nodes.items()), self.batches)
 
     def text_of(self, key: str) -> str:
-        """What is logged under a text's key."""
-        return "".join(self.messages[i].text for i in self.keys[key])
+        """What is logged under a text's key, piece by piece."""
+        pieces = (self.messages[i] for i in self.keys[key])
+        return "".join(message.text for message in sorted(pieces, key=lambda piece: piece_of(piece.key or "")[1]))
 
     def _main(self, line: bytes) -> None:
         try:

@@ -40,7 +40,6 @@ class Machine:
         self.network = Network(self.scheduler, self.faults)
         self.provider = Provider(self.faults, self.clock, options.call_s)
         self.watch = watch(options.limits, self.faults, self.provider, self.disk)
-        self.disk.synced = self.watch.ledger.synced
         self.text = Texts(self.scheduler.random, self.faults, options.messages)
         self.finishing = False
         self.owner: Owner | None = None
@@ -71,14 +70,20 @@ class Machine:
 
     def leaves(self, owner: Owner) -> None:
         """An owner has ended, or did not become one."""
+        held_lock = owner is self.owner
+        self._vanishes(owner)
+        if held_lock:
+            self.disk.ends()
+            self.watch.gone()
+
+    def _vanishes(self, owner: Owner) -> None:
+        """Its process is there no more, and holds the lock no more."""
         owner.vanish()
         self.owners.remove(owner)
-        if self.owner is owner:
+        if owner is self.owner:
             self.owner = None
             self.lock.release(owner.process)
-            self.disk.ends()
             self.index.full = False
-            self.watch.crashed(self.disk)
 
     def reads(self, path: str) -> None:
         """An owner reads; StoreError where that is to fail."""
@@ -106,26 +111,24 @@ class Machine:
 
     def crash(self, *, power: bool) -> None:
         """The owner is gone in the midst of what it does; with the power, everybody is."""
-        owner = self.owner
-        if owner is not None:
-            owner.vanish()
-            self.owners.remove(owner)
-            self.owner = None
-            self.lock.release(owner.process)
+        if self.owner is not None:
+            self._vanishes(self.owner)
         self.power_goes = False
-        self.index.full = False
         if power:
-            for other in self.owners:
-                other.vanish()
-            self.owners.clear()
-            for client in self.clients.copy():
-                self.replace(client)
-            if self.disk.lose_power(self.scheduler.random):
-                self.faults.meet("power")
-            self.index.lose_power(self.scheduler.random)
+            self._lose_power()
         else:
             self.disk.kill(self.scheduler.random)
-        self.watch.crashed(self.disk)
+        self.watch.gone()
+
+    def _lose_power(self) -> None:
+        """Who would like to own the chat is gone, too, and so is every client; the disk keeps what it keeps."""
+        for other in self.owners.copy():
+            self._vanishes(other)
+        for client in self.clients.copy():
+            self.replace(client)
+        if self.disk.lose_power(self.scheduler.random):
+            self.faults.meet("power")
+        self.index.lose_power(self.scheduler.random)
 
     def at_start(self) -> None:
         """An owner comes: what is no truth may be gone."""
@@ -155,6 +158,7 @@ class Machine:
         self.finishing = True
         self.disk.crash_at = self.disk.fail_at = self.read_fails_in = None
         self.index.full = False
+        self.index.heal()
         self.clock.drift = 0.0
         self.change_key()
         self.provider.heal()

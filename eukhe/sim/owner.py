@@ -9,8 +9,8 @@ from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, OwnerF
 from eukhe.actors.opening import open_chat
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.errors import IndexFailed, StoreError
-from eukhe.sim.checks import CheckFailed
-from eukhe.sim.index import IndexFile, SimIndex
+from eukhe.sim.index import SimIndex
+from eukhe.sim.process_disk import OwnerDisk
 from eukhe.sim.provider import MODEL
 from eukhe.sim.runtime import SimSystem
 from eukhe.sim.sockets import SimSockets
@@ -20,33 +20,6 @@ if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
 
 CHECKPOINT_MESSAGES: Final = 5  # number: often, in a short chat
-
-
-class OwnerDisk:
-    """Implements `Disk` for one process: the machine's, as long as the process holds the lock."""
-
-    def __init__(self, machine: "Machine", process: int) -> None:
-        self._machine = machine
-        self._lock = machine.lock
-        self._disk = machine.disk
-        self._process = process
-        self.names, self.length = machine.disk.names, machine.disk.length
-
-    def read(self, path: str, offset: int = 0, length: int = -1) -> bytes:
-        self._machine.reads(path)
-        return self._disk.read(path, offset, length)
-
-    def append(self, path: str, data: bytes) -> None:
-        self._may_write(path)
-        self._disk.append(path, data)
-
-    def replace(self, path: str, data: bytes, sync: bool) -> None:
-        self._may_write(path)
-        self._disk.replace(path, data, sync)
-
-    def _may_write(self, path: str) -> None:
-        if self._lock.holder != self._process:
-            raise CheckFailed("one-writer", f"process {self._lock.holder} alone writes", f"{self._process}: {path}")
 
 
 class _Raising:
@@ -107,7 +80,7 @@ class Owner:
         """Reads the chat. What it begins with is what the files say; then its actors begin."""
         machine, limits = self.machine, self.machine.options.limits
         machine.at_start()
-        whole = open_chat(machine.disk, SimIndex(IndexFile()), limits, owner=False)
+        alone = machine.watch.alone()
         index = SimIndex(machine.index)
         try:
             opened = open_chat(self.disk, index, limits, owner=True)
@@ -115,7 +88,7 @@ class Owner:
             machine.could_not_open(error)
             machine.leaves(self)
             return
-        machine.watch.started(opened, whole)
+        machine.watch.started(opened, alone)
         self.sockets = SimSockets(machine.network)
         self.workers = SimWorkers(machine.scheduler, machine.provider.fate, machine.faults.meet, limits.jobs)
         makers = owner_makers(

@@ -24,7 +24,6 @@ from eukhe.actors.ports import Disk
 from eukhe.limits import NODE_BYTES_MAX
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.image import with_images
-from eukhe.model.key import piece_of
 from eukhe.model.line import from_input
 from eukhe.model.part import Part
 from eukhe.model.record import NodeRecord
@@ -36,6 +35,7 @@ from eukhe.sim.disk import SimDisk
 from eukhe.sim.faults import Faults
 from eukhe.sim.index import IndexFile, SimIndex
 from eukhe.sim.ledger import Ledger
+from eukhe.sim.process_disk import ReadersDisk
 from eukhe.sim.provider import Provider, line_of
 from eukhe.sim.shadow import GateShadow, PlannerShadow
 
@@ -52,6 +52,7 @@ class Watch:
         self.limits = limits
         self.faults = faults
         self.ledger = Ledger(self._node)
+        disk.synced = lambda path, data: self.ledger.synced(path, data)
         self.acknowledged: dict[str, tuple[Entry, Logging]] = {}
         self.given_up: set[Part] = set()
         self.provider = provider
@@ -106,9 +107,8 @@ class Watch:
         ids = self.ledger.keys.get(entry.key, [])
         if not ids or logging.first not in ids or logging.count != len(ids):
             raise CheckFailed("acknowledged", f"{entry.key} at {logging}", ids)
-        text = self._text_of(entry)
-        if text != "".join(self.ledger.messages[i].text for i in sorted(ids, key=self._piece)):
-            raise CheckFailed("acknowledged", text, self.ledger.text_of(entry.key))
+        if (text := self._text_of(entry)) != (logged := self.ledger.text_of(entry.key)):
+            raise CheckFailed("acknowledged", text, logged)
 
     def _text_of(self, entry: Entry) -> str:
         """An entry's text as it is logged, all pieces of it; its images are on the disk."""
@@ -117,9 +117,6 @@ class Watch:
             if self.disk.platter(f"images/{name}") != data:
                 raise CheckFailed("acknowledged", f"image {name} on the disk", "it is not, or is another")
         return clip(text) if entry.kind == "echo" else text
-
-    def _piece(self, i: int) -> int:
-        return piece_of(self.ledger.messages[i].key or "")[1]
 
     def _view_taken(self, to: str, message: ViewTaken) -> None:
         assert self.planner is not None
@@ -182,16 +179,21 @@ class Watch:
 
     # --- starts ---
 
-    def crashed(self, disk: SimDisk) -> None:
-        """An owner is gone: only the disk counts."""
+    def gone(self) -> None:
+        """An owner is, however it went: only the disk counts."""
         self.planner = self.gate = None
         self.poisoned = self.raised = False
-        self.ledger.read(disk)
+        self.ledger = Ledger(self._node)
+        self.ledger.read(self.disk)
 
     def before_start(self) -> None:
         """As the owner before left it, all that was acknowledged is there."""
         for entry, logging in self.acknowledged.values():
             self._is_logged(entry, logging)
+
+    def alone(self) -> Opened:
+        """What the files alone say, to one who only reads them."""
+        return open_chat(ReadersDisk(self.disk), SimIndex(IndexFile()), self.limits, owner=False)
 
     def started(self, opened: Opened, whole: Opened) -> None:
         """`opened` is what the owner goes on from, `whole` what the files alone say."""
@@ -233,14 +235,14 @@ class Watch:
         if folded.problems or folded.free or state(folded.chat) != state(chat):
             raise CheckFailed("fold", state(folded.chat), (state(chat), folded.problems, folded.free))
 
-    def ended(self, disk: Disk, index: IndexFile) -> None:
+    def ended(self, index: IndexFile) -> None:
         """At the end, after a clean stop: the files prove everything, and nothing is left to build."""
-        verification = Verification(files(disk, "main"), files(disk, "tree"), saved_view(disk))
+        disk = self.disk
+        verification = Verification(files(disk, "main"), files(disk, "tree"), saved_view(disk), SimIndex(index))
         problems = [problem for problem in verification.problems() if not problem.harmless]
         if problems:
             raise CheckFailed("files", [], problems)
-        whole = open_chat(disk, SimIndex(IndexFile()), self.limits, owner=False)
-        self.started(open_chat(disk, SimIndex(index), self.limits, owner=True), whole)
+        self.started(open_chat(disk, SimIndex(index), self.limits, owner=True), self.alone())
         self.before_start()
         self.tree()
 

@@ -10,7 +10,7 @@ from eukhe.sim.checks import CHECKS, CheckFailed
 from eukhe.sim.clock import START, SimClock
 from eukhe.sim.machine import Machine
 from eukhe.sim.options import draw
-from eukhe.sim.owner import OwnerDisk
+from eukhe.sim.process_disk import OwnerDisk, ReadersDisk
 from eukhe.sim.scheduler import Scheduler
 from eukhe.sim.strikes import STRIKES
 
@@ -32,6 +32,17 @@ def test_who_does_not_hold_the_lock_may_not_write() -> None:
     with pytest.raises(CheckFailed, match="one-writer"):
         other.replace("view.json", b"[]", sync=False)
     other.names("main")
+
+
+@pytest.mark.rule("7")
+def test_who_only_reads_may_not_write() -> None:
+    machine = up()
+    reader = ReadersDisk(machine.disk)
+    with pytest.raises(CheckFailed, match="one-writer"):
+        reader.append("main/2026-10-05.jsonl", b"\n")
+    with pytest.raises(CheckFailed, match="one-writer"):
+        reader.replace("view.json", b"[]", sync=False)
+    assert machine.disk.names("main") == reader.names("main")
 
 
 @pytest.mark.rule("7")
