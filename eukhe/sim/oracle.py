@@ -1,11 +1,12 @@
 """The chat's rules once more, as plainly as they can be said, to hold the planner against.
 
-Lists and sums where the chat has what is fast; no other code of the rules is used. Rules 11 to 13, 18 to 24, 33, D5.
+Lists and sums where the chat has what is fast; no other code of the rules is used. Rules 11 to 13, 18 to 24, 33, 34,
+41, D5.
 """
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from eukhe.limits import PLACEHOLDER_BYTES
 from eukhe.model.chat import ChatLimits
@@ -108,6 +109,10 @@ class Oracle:
     def unbuilt(self) -> set[Part]:
         """The view's lines that are not built."""
         return {part for part in self.lines if part not in self.built}
+
+    def context(self, end: int) -> list[Part]:
+        """What a call sees of the messages before `end`: the compaction view, up to its first unbuilt line."""
+        return list(takewhile(lambda line: line.end <= end and line in self.built, self.compaction))
 
     def bytes_of(self, lines: list[Part]) -> int:
         return sum([self.built.get(part, PLACEHOLDER_BYTES) for part in lines])

@@ -4,7 +4,6 @@ Each stands around a behaviour: it hands the message on, then looks at what came
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from eukhe.actors.behaviour import Effect, Tell
 from eukhe.actors.gate import Gate
@@ -51,6 +50,7 @@ class PlannerShadow:
         self.given_up = given_up
         self.taken: dict[Asker, tuple[int, tuple[Part, ...], tuple[Part, ...]]] = {}
         self._running: dict[int, Part] = {}
+        self._contexts: dict[int, list[Part]] = {}  # what each busy call is to see
         self._written: dict[Part, int] = {}  # lines on their way to the disk
         self._waiting: set[Asker] = set()
         self._outcomes_left = 0
@@ -127,22 +127,29 @@ class PlannerShadow:
     # --- calls ---
 
     def _orders(self, told: Sequence[Msg]) -> None:
+        contexts = self._contexts
+        self._contexts = {
+            call: contexts[call] if call in contexts else self._context(part)
+            for call, (part, _) in self.planner.busy.items()
+        }
         for order in told:
             if isinstance(order, StartBuild):
                 self._running[order.call] = order.part
-                self._context(order)
+                self._sees(order)
             elif isinstance(order, StopBuild):
                 self._running.pop(order.call, None)
 
-    def _context(self, order: StartBuild) -> None:
+    def _context(self, part: Part) -> list[Part]:
+        """Of a call that is chosen now; its order may have to wait until its sources are on the disk."""
+        return self.oracle.context(_sees_until(part)) if self.planner.contexts else []
+
+    def _sees(self, order: StartBuild) -> None:
         part, context = order.part, order.context
-        end = part.end if part.level else part.start
+        end = _sees_until(part)
         if context and context[-1].end > end:
             raise CheckFailed("own-message", f"{part.name} sees nothing from message {end} on", context[-1].name)
-        if (context and context[0].start) or any(left.end != right.start for left, right in pairwise(context)):
-            raise CheckFailed("view-tiles", "a beginning of the chat, without a gap", [part.name for part in context])
-        if any(line not in self.oracle.built for line in context):
-            raise CheckFailed("built-only", "built lines", [line.name for line in context])
+        if list(context) != (expected := self._contexts[order.call]):
+            raise CheckFailed("context", f"{part.name} sees {_names(expected)}", _names(context))
 
     def _outcomes(self, message: Msg, before: set[Asker], is_wanted: bool) -> None:
         """How many more outcomes there may be while turns wait and no message comes.
@@ -156,16 +163,15 @@ class PlannerShadow:
         if not self._waiting:
             return
         unbuilt = self.oracle.unbuilt
-        if planner.busy:
-            more = [part.name for part, _ in planner.busy.values() if part not in unbuilt]
-            if more:
-                raise CheckFailed("stopped" if isinstance(message, Wait) else "needed-only", [], more)
+        more = [part.name for part, _ in planner.busy.values() if part not in unbuilt]
+        if more:
+            raise CheckFailed("stopped" if isinstance(message, Wait) else "needed-only", [], more)
         if not before or isinstance(message, Logged):
-            self._outcomes_left = len(unbuilt) * limits.failures
+            self._outcomes_left = sum(limits.failures - self.oracle.failures[part] for part in unbuilt)
         elif is_wanted and not (isinstance(message, BuildFailed) and message.outage is not None):
             self._outcomes_left -= 1
             if self._outcomes_left < 0:
-                raise CheckFailed("outcomes-bounded", "at most three outcomes a line", message)
+                raise CheckFailed("outcomes-bounded", "at most three outcomes a line, its failures among them", message)
 
     # --- the chat ---
 
@@ -198,8 +204,6 @@ class PlannerShadow:
         unbuilt = [part.start for part in oracle.lines if part not in oracle.built]
         if unbuilt != list(chat.view.unbuilt):
             raise CheckFailed("built-only", unbuilt, list(chat.view.unbuilt))
-        if any(part.level for part in oracle.unbuilt):
-            raise CheckFailed("built-only", "lines above a message are built", _names(sorted(oracle.unbuilt)))
 
 
 class GateShadow:
@@ -259,6 +263,11 @@ class GateShadow:
     def _is_written(self, prefix: str, now: float) -> bool:
         """Whether a writer has still time."""
         return prefix in self._writers and now < self._writers[prefix][1]
+
+
+def _sees_until(part: Part) -> int:
+    """The message before which a node's call sees: a message's own, or the first after a merge."""
+    return part.end if part.level else part.start
 
 
 def _names(parts: Sequence[Part]) -> str:

@@ -21,10 +21,9 @@ from eukhe.actors.messages import (
 )
 from eukhe.actors.opening import Opened, open_chat, saved_view
 from eukhe.actors.ports import Disk
-from eukhe.limits import NODE_BYTES_MAX
+from eukhe.limits import MERGE_HALF_BYTES_MAX, NODE_BYTES_MAX
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.image import with_images
-from eukhe.model.line import from_input
 from eukhe.model.part import Part
 from eukhe.model.record import NodeRecord
 from eukhe.model.scan import Read
@@ -123,7 +122,7 @@ class Watch:
         found = (message.t, message.lines, message.unbuilt)
         expected = self.planner.taken.pop((to, message.ticket), None)
         if found != expected:
-            raise CheckFailed("view-tiles", expected, found)
+            raise CheckFailed("view-pinned", expected, found)
         unbuilt = set(message.unbuilt)
         nodes, merged = self.ledger.nodes, self.ledger.merged
         if message.t > len(self.ledger.messages):
@@ -163,7 +162,9 @@ class Watch:
         if None in self.provider.odd.get(part, ()):
             lines.add(cut("\n".join(sources)))
         if part in self.given_up:
-            lines.add(from_input(sources))
+            lines.add(
+                cut(sources[0]) if len(sources) == 1 else "\n".join(cut(half, MERGE_HALF_BYTES_MAX) for half in sources)
+            )
         return lines
 
     def sources(self, part: Part) -> tuple[str, ...]:
