@@ -35,7 +35,6 @@ from eukhe.actors.messages import (
 from eukhe.actors.outbox import Outbox
 from eukhe.actors.wire import decode, encode
 from eukhe.limits import (
-    PIECE_CHARS_MAX,
     PROTOCOL,
     RETRY_TICK_S,
     SIM_ANSWER_S,
@@ -293,6 +292,7 @@ class Client:
     def _logged_once(self, entry: Entry, answer: Msg) -> None:
         if isinstance(answer, AppendDone):
             self.machine.faults.meet("no-key")
+            self.machine.text.logged(entry)
             self.machine.watch.acknowledge_once(entry, answer.entries[0])
 
     def _heard(self, order: Any, answer: Msg) -> None:
@@ -306,10 +306,9 @@ class Client:
             case AppendDone(_, loggings):
                 self.settled = False
                 for entry, logging in zip(order.entries, loggings, strict=True):
-                    if not logging.new:
+                    if entry in self.acknowledged:
                         self.machine.faults.meet("sent-twice")
-                    if len(entry.text) > PIECE_CHARS_MAX:
-                        self.machine.faults.meet("long-message")
+                    self.machine.text.logged(entry)
                     self.machine.watch.acknowledge(entry, logging)
                     self.acknowledged.append(entry)
                     self.total = max(self.total, logging.first + logging.count)

@@ -73,7 +73,7 @@ class Provider:
         self._long.clear()
 
     def noticed(self, part: Part) -> None:
-        """A node's call has ended for the one who ordered it."""
+        """A node's call has ended for the one who ordered it, who met what struck it."""
         if part in self._struck:
             self._faults.meet(self._struck.pop(part))
 
@@ -85,6 +85,8 @@ class Provider:
 
     def fate(self, request: Request, random: Random) -> Fate:
         """What becomes of a call."""
+        if not request.replies:  # the node's first call, after one that was stopped or died with its owner
+            self._struck.pop(request.part, None)
         if (outage := self._outage(random)) is not None:
             self._struck[request.part] = "key-outage" if outage.key else "outage"
             return Fate(((random.random(), outage),))

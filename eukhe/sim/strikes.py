@@ -52,17 +52,14 @@ def _index_full(machine: Machine) -> None:
 
 def _clock_set(machine: Machine) -> None:
     machine.clock.set_wall(machine.faults.dice("clock-set").uniform(-SIM_DAY_S, SIM_DAY_S))
-    machine.faults.meet("clock-set")
 
 
 def _summer_time(machine: Machine) -> None:
     machine.clock.set_zone(machine.faults.dice("summer-time").choice((-SIM_HOUR_S, SIM_HOUR_S)))
-    machine.faults.meet("summer-time")
 
 
 def _clock_drift(machine: Machine) -> None:
     machine.clock.drift = machine.faults.dice("clock-drift").choice(DRIFTS)
-    machine.faults.meet("clock-drift")
 
 
 def _stopped_owner(machine: Machine) -> None:
@@ -72,7 +69,8 @@ def _stopped_owner(machine: Machine) -> None:
     names = {owner.name, *owner.system.actors}
     until_s = machine.clock.monotonic_s() + machine.faults.dice("stopped-owner").random() * SIM_STOPPED_S
     machine.scheduler.freeze(names, until_s)
-    machine.faults.meet("stopped-owner")
+    if any(client.orders for client in machine.clients):
+        machine.faults.meet("stopped-owner")
 
 
 def _cut(machine: Machine) -> None:

@@ -31,17 +31,24 @@ class Texts:
         words = [random.choice(WORDS) for _ in range(random.choice(COUNTS))]
         if faults.strikes("odd-message"):
             words.insert(random.randrange(len(words)), faults.dice("odd-message").choice(ODD_WORDS))
-            faults.meet("odd-message")
         text = f"{self._number} {' '.join(words)}"
         self._number += 1
         if faults.strikes("long-message"):
             text = text * (PIECE_CHARS_MAX // len(text) + 2)
         images: tuple[bytes, ...] = ()
         if faults.strikes("image"):
-            faults.meet("image")
             images = tuple(PNG + bytes([number]) for number in range(faults.dice("image").randint(1, 2)))
         date = DATE if random.random() < 1 / 8 else None  # number: some are older than their logging
         return Entry(random.choice(KINDS), text, date, images=images)
+
+    def logged(self, entry: Entry) -> None:
+        """A text has been acknowledged: what was odd about it did no harm."""
+        if any(word in ODD_WORDS for word in entry.text.split(" ")):
+            self._faults.meet("odd-message")
+        if len(entry.text) > PIECE_CHARS_MAX:
+            self._faults.meet("long-message")
+        if entry.images:
+            self._faults.meet("image")
 
     def refused(self) -> Entry:
         """A text that can't be logged."""

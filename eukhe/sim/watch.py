@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from eukhe.actors.behaviour import Behaviour
 from eukhe.actors.gate import NAME as GATE
@@ -38,6 +38,7 @@ from eukhe.sim.process_disk import ReadersDisk
 from eukhe.sim.provider import Provider, line_of
 from eukhe.sim.shadow import GateShadow, PlannerShadow
 
+WRONG_CLOCKS: Final = ("clock-set", "summer-time", "clock-drift")
 _HEAD = re.compile(r"\A\d+\+\d+\|")
 
 
@@ -82,6 +83,9 @@ class Watch:
 
     def _append_done(self, to: str, message: AppendDone) -> None:
         there = len(self.ledger.messages)
+        if any(logging.new for logging in message.entries):
+            for name in WRONG_CLOCKS:
+                self.faults.meet(name)  # something was dated by it
         for logging in message.entries:
             last = logging.first + (logging.count if logging.new == logging.count else 1)
             if last > there:
