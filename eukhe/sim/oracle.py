@@ -1,11 +1,11 @@
 """The chat's rules once more, as plainly as they can be said, to hold the planner against.
 
 Lists and sums where the chat has what is fast; no other code of the rules is used. Rules 11 to 13, 18 to 24, 33, 34,
-41, D5.
+38 to 41, D5.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import pairwise, takewhile
 
 from eukhe.limits import PLACEHOLDER_BYTES
@@ -27,6 +27,7 @@ class Oracle:
         self.compaction: list[Part] = []
         self.shrinking = False
         self.failures: Counter[Part] = Counter()
+        self.parked: set[Part] = set()  # failed, and not to start before the next message or tick
 
     @classmethod
     def read(
@@ -59,6 +60,7 @@ class Oracle:
         """A message was logged: its line, the batch where one is due, then what is free."""
         part = Part(0, self.t)
         self.t += 1
+        self.parked.clear()
         self.lines.append(part)
         self.compaction.append(part)
         batch = self.batch()
@@ -71,6 +73,7 @@ class Oracle:
     def build(self, part: Part, size: int) -> None:
         """A node is built, and what is free above it."""
         self.failures.pop(part, None)
+        self.parked.discard(part)
         self.built.setdefault(part, size)
         self.build_free_above(part)
 
@@ -80,6 +83,7 @@ class Oracle:
             if left is None or right is None or left + 1 + right > self.limits.node:
                 return
             self.failures.pop(parent, None)
+            self.parked.discard(parent)
             self.built[parent] = left + 1 + right
             part = parent
 
@@ -89,6 +93,7 @@ class Oracle:
             return False
         self.failures[part] += 1
         if self.failures[part] < self.limits.failures:
+            self.parked.add(part)
             return False
         self.build(part, size)
         return True
@@ -109,6 +114,14 @@ class Oracle:
     def unbuilt(self) -> set[Part]:
         """The view's lines that are not built."""
         return {part for part in self.lines if part not in self.built}
+
+    def queue(self, running: Collection[Part], *, needed_only: bool) -> list[Part]:
+        """What starts next: of the first unbuilt lines, as many as there are jobs; then merges of what is built."""
+        lines = [line for line in self.lines if line not in self.built][: self.limits.jobs]
+        ready = {part.parent for part in self.built if self.built.keys() >= {*part.parent.halves}} - self.built.keys()
+        candidates = lines if needed_only else [*lines, *sorted(ready)]
+        free = [part for part in candidates if part not in running and part not in self.parked]
+        return free[: max(0, self.limits.jobs - len(running))]
 
     def context(self, end: int) -> list[Part]:
         """What a call sees of the messages before `end`: the compaction view, up to its first unbuilt line."""

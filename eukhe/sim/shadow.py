@@ -4,6 +4,7 @@ Each stands around a behaviour: it hands the message on, then looks at what came
 """
 
 from collections.abc import Sequence
+from math import inf
 
 from eukhe.actors.behaviour import Effect, Tell
 from eukhe.actors.gate import Gate
@@ -21,6 +22,7 @@ from eukhe.actors.messages import (
     Settled,
     StartBuild,
     StopBuild,
+    Tick,
     Wait,
     WaitFailed,
     WriterLate,
@@ -28,7 +30,7 @@ from eukhe.actors.messages import (
     Written,
 )
 from eukhe.actors.planner import Planner
-from eukhe.limits import PREFIX_WARM_S, PREFIX_WRITER_S
+from eukhe.limits import PREFIX_WARM_S, PREFIX_WRITER_S, RETRY_TICK_S
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord
 from eukhe.model.text import size
@@ -54,30 +56,28 @@ class PlannerShadow:
         self._written: dict[Part, int] = {}  # lines on their way to the disk
         self._waiting: set[Asker] = set()
         self._outcomes_left = 0
+        self._failed_s = -inf  # when a call failed last
 
     def receive(self, message: Msg, now: float) -> Sequence[Effect]:
-        is_wanted = isinstance(message, BuildDone | BuildFailed) and message.call in self.planner.busy
-        effects = self.planner.receive(message, now)
+        planner, waited = self.planner, self._waiting
+        is_wanted = isinstance(message, BuildDone | BuildFailed) and message.call in planner.busy
+        is_tick = isinstance(message, Tick) and planner.tick_s is not None and now >= planner.tick_s
+        effects = planner.receive(message, now)
         told = [effect.message for effect in effects if isinstance(effect, Tell)]
-        expected = self._happened(message)
-        before = self._waiting
-        if before or isinstance(message, Wait):
-            gone = self._waits(message, told)
-            if gone:
-                expected.append(self.oracle.batch())
-                for asker in gone:
-                    self._takes(asker)
-        if any(isinstance(answer, Settled) for answer in told):  # all who settle here ask for the batch
-            expected.append(self.oracle.batch())
-        self._batches(message, told, [batch for batch in expected if batch is not None])
+        batches = [*self._happened(message, now), *self._taken_now(message, told)]
+        self._batches(message, told, [batch for batch in batches if batch is not None])
+        if is_tick or (isinstance(message, Wait) and not waited and now - self._failed_s >= RETRY_TICK_S):
+            self.oracle.parked.clear()
+        self._busy(message)
+        self._outcomes(message, bool(waited), is_wanted)
+        self._chosen()
         self._orders(told)
-        self._outcomes(message, before, is_wanted)
         self._compare()
         return effects
 
     # --- what a message brings ---
 
-    def _happened(self, message: Msg) -> list[Batch | None]:
+    def _happened(self, message: Msg, now: float) -> list[Batch | None]:
         """Takes it into the oracle: the batches that it must bring, None for one that is not due."""
         oracle = self.oracle
         match message:
@@ -90,9 +90,22 @@ class PlannerShadow:
             case BuildDone(call, part, line) if self._running.pop(call, None):
                 self._written[part] = size(line)
             case BuildFailed(call, part, _, fallback, _, outage) if self._running.pop(call, None):
-                if outage is None and oracle.failed(part, size(fallback)):
-                    self.given_up.add(part)
+                if outage is None:
+                    self._failed_s = now
+                    if oracle.failed(part, size(fallback)):
+                        self.given_up.add(part)
         return []
+
+    def _taken_now(self, message: Msg, told: Sequence[Msg]) -> list[Batch | None]:
+        """The views that are taken, and quiet that is there: one batch for all of either. D12."""
+        batches = []
+        if (self._waiting or isinstance(message, Wait)) and (gone := self._waits(message, told)):
+            batches.append(self.oracle.batch())
+            for asker in gone:
+                self._takes(asker)
+        if any(isinstance(answer, Settled) for answer in told):
+            batches.append(self.oracle.batch())
+        return batches
 
     def _waits(self, message: Msg, told: Sequence[Msg]) -> list[Asker]:
         """Keeps who waits; those whose view was taken now."""
@@ -126,12 +139,22 @@ class PlannerShadow:
 
     # --- calls ---
 
-    def _orders(self, told: Sequence[Msg]) -> None:
-        contexts = self._contexts
+    def _chosen(self) -> None:
+        """The calls that are new: those that are next in the queue."""
+        planner, known = self.planner, self._contexts
+        new = [part for call, (part, _) in sorted(planner.busy.items()) if call not in known]
+        if new:
+            running = {part for call, (part, _) in planner.busy.items() if call in known} | self._written.keys()
+            queue = self.oracle.queue(running, needed_only=bool(self._waiting))
+            if planner.builds_left is not None:
+                queue = queue[: planner.builds_left + len(new)]
+            if new != queue or planner.pause.why:
+                raise CheckFailed("queue", planner.pause.why or _names(queue), _names(new))
         self._contexts = {
-            call: contexts[call] if call in contexts else self._context(part)
-            for call, (part, _) in self.planner.busy.items()
+            call: known[call] if call in known else self._context(part) for call, (part, _) in planner.busy.items()
         }
+
+    def _orders(self, told: Sequence[Msg]) -> None:
         for order in told:
             if isinstance(order, StartBuild):
                 self._running[order.call] = order.part
@@ -151,23 +174,27 @@ class PlannerShadow:
         if list(context) != (expected := self._contexts[order.call]):
             raise CheckFailed("context", f"{part.name} sees {_names(expected)}", _names(context))
 
-    def _outcomes(self, message: Msg, before: set[Asker], is_wanted: bool) -> None:
+    def _busy(self, message: Msg) -> None:
+        """How many calls run, and while turns wait, for what."""
+        busy, jobs = self.planner.busy, self.oracle.limits.jobs
+        if len(busy) > jobs:
+            raise CheckFailed("calls-at-most", jobs, len(busy))
+        if self._waiting and busy:
+            unbuilt = self.oracle.unbuilt
+            if more := [part.name for part, _ in busy.values() if part not in unbuilt]:
+                raise CheckFailed("stopped" if isinstance(message, Wait) else "needed-only", [], more)
+
+    def _outcomes(self, message: Msg, waited: bool, is_wanted: bool) -> None:
         """How many more outcomes there may be while turns wait and no message comes.
 
-        `is_wanted`: the message tells of a call that was not stopped before; what comes of others is dropped.
+        `waited`: a turn did so before this message. `is_wanted`: the message tells of a call that was not stopped
+        before; what comes of others is dropped.
         """
-        planner = self.planner
-        limits = self.oracle.limits
-        if len(planner.busy) > limits.jobs:
-            raise CheckFailed("calls-at-most", limits.jobs, len(planner.busy))
         if not self._waiting:
             return
-        unbuilt = self.oracle.unbuilt
-        more = [part.name for part, _ in planner.busy.values() if part not in unbuilt]
-        if more:
-            raise CheckFailed("stopped" if isinstance(message, Wait) else "needed-only", [], more)
-        if not before or isinstance(message, Logged):
-            self._outcomes_left = sum(limits.failures - self.oracle.failures[part] for part in unbuilt)
+        if not waited or isinstance(message, Logged):
+            failures, failures_max = self.oracle.failures, self.oracle.limits.failures
+            self._outcomes_left = sum(failures_max - failures[part] for part in self.oracle.unbuilt)
         elif is_wanted and not (isinstance(message, BuildFailed) and message.outage is not None):
             self._outcomes_left -= 1
             if self._outcomes_left < 0:
