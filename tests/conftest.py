@@ -3,7 +3,10 @@
 EUKHE_TESTS=full (`make full`) runs the slow ones too and lets Hypothesis try many more examples.
 """
 
+import gc
 import os
+import sys
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.actor_kit import both_runtimes
 from tests.chat_kit import filled, home
-from tests.leaks import no_leaks, no_pool_left
+from tests.leaks import MARK, no_leaks, no_pool_left, nothing_left
 from tests.live.live_kit import served
 from tests.socket_kit import shallow
 
@@ -47,7 +50,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def nothing_is_left_at_the_end() -> Iterator[None]:
+    """No test leaves a process, a thread or a file handle; those that are about such things use `no_leaks` besides."""
+    if sys.platform != "linux":
+        yield  # there is no /proc to look at
+        return
+    mark = uuid.uuid4().hex
+    with pytest.MonkeyPatch.context() as patch, nothing_left(mark):
+        patch.setenv(MARK, mark)
+        yield
+        gc.collect()  # what nobody holds any more is not left
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_home(nothing_is_left_at_the_end: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test sees or changes the chat and the settings of whoever runs it, or leaves an owner running."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("EUKHE_", "_EUKHE_"))]:

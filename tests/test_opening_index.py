@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -43,11 +44,22 @@ from eukhe.world.index_reader import ReaderIndex
 def chat(tmp_path: Path) -> Path:
     """A chat in a folder, with an index that was committed at its end."""
     folder = _folder(tmp_path / "chat")
-    grow(60, disk=RealDisk(folder))
-    index = SqliteIndex(folder / "index.db")
-    opened(RealDisk(folder), index)
-    index.close()
+    _grown(folder, 60)
     return folder
+
+
+@pytest.fixture
+def disk(chat: Path) -> Iterator[RealDisk]:
+    with closing(RealDisk(chat)) as disk:
+        yield disk
+
+
+def _grown(folder: Path, messages: int, seed: int = 1, *, indexed: bool = True) -> None:
+    with closing(RealDisk(folder)) as disk:
+        grow(messages, seed=seed, disk=disk)
+        if indexed:
+            with closing(SqliteIndex(folder / "index.db")) as index:
+                opened(disk, index)
 
 
 def _folder(folder: Path) -> Path:
@@ -80,10 +92,7 @@ def _scramble(path: Path) -> None:
 
 def _of_another_chat(path: Path) -> None:
     other = _folder(path.parent.parent / "other")
-    grow(80, seed=9, disk=RealDisk(other))
-    index = SqliteIndex(other / "index.db")
-    opened(RealDisk(other), index)
-    index.close()
+    _grown(other, 80, seed=9)
     shutil.copy(other / "index.db", path)
 
 
@@ -108,8 +117,9 @@ BREAKS = [_lose, _empty, _noise, _halve, _scramble, _of_another_chat, _without_c
 
 @pytest.mark.parametrize("spoil", BREAKS)
 @pytest.mark.rule("D1")
-def test_an_index_that_is_no_good_is_made_anew_with_the_same_answers(chat: Path, spoil: Callable[[Path], None]) -> None:
-    disk = RealDisk(chat)
+def test_an_index_that_is_no_good_is_made_anew_with_the_same_answers(
+    chat: Path, disk: RealDisk, spoil: Callable[[Path], None]
+) -> None:
     good = SqliteIndex(chat / "index.db")
     before = opened(disk, good)
     expected = answers(disk, good, before.chat)
@@ -123,15 +133,13 @@ def test_an_index_that_is_no_good_is_made_anew_with_the_same_answers(chat: Path,
     assert expected == answers(disk, index, anew.chat)
     assert [] == verified(disk, index)
     index.close()
-    disk.close()
 
 
 @pytest.mark.parametrize("spoil", BREAKS)
 @pytest.mark.rule("7")
 def test_a_reader_of_an_index_that_is_no_good_answers_the_same_and_changes_nothing(
-    chat: Path, spoil: Callable[[Path], None]
+    chat: Path, disk: RealDisk, spoil: Callable[[Path], None]
 ) -> None:
-    disk = RealDisk(chat)
     good = SqliteIndex(chat / "index.db")
     before = opened(disk, good)
     expected = answers(disk, good, before.chat)
@@ -142,12 +150,10 @@ def test_a_reader_of_an_index_that_is_no_good_answers_the_same_and_changes_nothi
     anew = opened(disk, reader, owner=False)
     assert (state_of(before.chat), expected) == (state_of(anew.chat), answers(disk, reader, anew.chat))
     reader.close()
-    disk.close()
     assert files == {path: path.read_bytes() for path in files}
 
 
-def test_a_reader_reads_on_from_where_the_index_ends(chat: Path) -> None:
-    disk = RealDisk(chat)
+def test_a_reader_reads_on_from_where_the_index_ends(chat: Path, disk: RealDisk) -> None:
     owner = SqliteIndex(chat / "index.db")
     writer = after(disk, opened(disk, owner).chat)
     for i in range(9):
@@ -169,17 +175,16 @@ class Sealed(SqliteIndex):
 
 
 @pytest.mark.parametrize("owner", [False, True])
-def test_opening_a_chat_that_has_not_changed_writes_nothing(chat: Path, owner: bool) -> None:
+def test_opening_a_chat_that_has_not_changed_writes_nothing(chat: Path, disk: RealDisk, owner: bool) -> None:
     index = Sealed(chat / "index.db")
-    found = opened(RealDisk(chat), index, owner=owner)
+    found = opened(disk, index, owner=owner)
     assert (60, False) == (found.chat.t, found.rebuilt)
     index.close()
 
 
 @pytest.mark.rule("D1")
-def test_logs_from_before_the_checkpoint_are_read_from_their_beginning(chat: Path) -> None:
+def test_logs_from_before_the_checkpoint_are_read_from_their_beginning(chat: Path, disk: RealDisk) -> None:
     """As after a backup was put back, and the chat went on from there."""
-    disk = RealDisk(chat)
     main, tree = (chat / LATER_MAIN), (chat / LATER_TREE)
     main.write_bytes(b"".join(main.read_bytes().splitlines(keepends=True)[:10]))
     index = SqliteIndex(chat / "index.db")
@@ -201,8 +206,7 @@ def test_a_last_line_of_the_same_length_that_is_another_is_noticed(path: str, wh
     assert opened(writer.disk, index).rebuilt
 
 
-def test_rows_that_outran_the_checkpoint_must_be_in_the_logs(chat: Path) -> None:
-    disk = RealDisk(chat)
+def test_rows_that_outran_the_checkpoint_must_be_in_the_logs(chat: Path, disk: RealDisk) -> None:
     index = SqliteIndex(chat / "index.db")
     found = opened(disk, index)
     place = found.start.main
@@ -270,11 +274,7 @@ def test_a_chat_that_may_not_be_written_is_read_all_the_same(indexed: bool) -> N
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         chat = _folder(root / "chat")
-        grow(20, disk=RealDisk(chat))
-        if indexed:
-            index = SqliteIndex(chat / "index.db")
-            opened(RealDisk(chat), index)
-            index.close()
+        _grown(chat, 20, indexed=indexed)
         for path in (root, *root.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
         before = sorted(root.rglob("*"))

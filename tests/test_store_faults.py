@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import orjson
@@ -39,8 +41,9 @@ pytestmark = pytest.mark.usefixtures("both_runtimes")
 
 
 @pytest.fixture
-def host(both_runtimes: Runtime, tmp_path: Path) -> StoreHost:
-    return StoreHost(RealDisk(folder(tmp_path / "chat")))
+def host(both_runtimes: Runtime, tmp_path: Path) -> Iterator[StoreHost]:
+    with closing(RealDisk(folder(tmp_path / "chat"))) as disk:
+        yield StoreHost(disk)
 
 
 @pytest.mark.rule("6")
@@ -193,12 +196,12 @@ def test_a_file_at_its_size_limit_poisons_and_a_new_opening_goes_on(both_runtime
     ids, answers, whys = fill(chat, both_runtimes, FILE_LIMIT)
     assert 1000 == answers, "everyone is answered"
     assert [str(StoreError(str(next((chat / "main").iterdir())), errno.EFBIG, os.strerror(errno.EFBIG)))] == whys
-    disk = RealDisk(chat)
-    assert ids == [record.i for record in messages_of(disk)], "what was acknowledged is there, and nothing else"
-    assert 50_123 == disk.length(f"main/{disk.names('main')[0]}"), "a short write left a torn line"
-    again = reopen(disk)
-    assert (Logging(len(ids), 1, 1),) == again.append(Entry("user", "goes on"))
-    assert "goes on" == messages_of(disk)[-1].text
+    with closing(RealDisk(chat)) as disk:
+        assert ids == [record.i for record in messages_of(disk)], "what was acknowledged is there, and nothing else"
+        assert 50_123 == disk.length(f"main/{disk.names('main')[0]}"), "a short write left a torn line"
+        again = reopen(disk)
+        assert (Logging(len(ids), 1, 1),) == again.append(Entry("user", "goes on"))
+        assert "goes on" == messages_of(disk)[-1].text
 
 
 @pytest.mark.rule("6")
@@ -215,6 +218,7 @@ def test_a_full_disk_poisons_and_what_was_acknowledged_is_on_it(both_runtimes: R
     assert 1000 == answers
     assert 1 == len(whys)
     assert f"{os.strerror(errno.ENOSPC)} (errno {errno.ENOSPC})" in whys[0]
-    assert ids == [record.i for record in messages_of(RealDisk(copy))]
     assert len(ids) > 100
-    assert (Logging(len(ids), 1, 1),) == reopen(RealDisk(copy)).append(Entry("user", "goes on"))
+    with closing(RealDisk(copy)) as disk:
+        assert ids == [record.i for record in messages_of(disk)]
+        assert (Logging(len(ids), 1, 1),) == reopen(disk).append(Entry("user", "goes on"))

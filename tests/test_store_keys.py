@@ -1,6 +1,7 @@
 """Keys: the same key is logged once, whatever is sent again and wherever it crashed."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,9 @@ pytestmark = pytest.mark.usefixtures("both_runtimes")
 
 
 @pytest.fixture
-def host(both_runtimes: Runtime, tmp_path: Path) -> StoreHost:
-    return StoreHost(RealDisk(folder(tmp_path / "chat")))
+def host(both_runtimes: Runtime, tmp_path: Path) -> Iterator[StoreHost]:
+    with closing(RealDisk(folder(tmp_path / "chat"))) as disk:
+        yield StoreHost(disk)
 
 
 @pytest.mark.rule("D2")

@@ -1,5 +1,7 @@
 """The store's tree lines, view and checkpoint."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from zlib import crc32
 
@@ -31,8 +33,9 @@ pytestmark = pytest.mark.usefixtures("both_runtimes")
 
 
 @pytest.fixture
-def host(both_runtimes: Runtime, tmp_path: Path) -> StoreHost:
-    return StoreHost(RealDisk(folder(tmp_path / "chat")))
+def host(both_runtimes: Runtime, tmp_path: Path) -> Iterator[StoreHost]:
+    with closing(RealDisk(folder(tmp_path / "chat"))) as disk:
+        yield StoreHost(disk)
 
 
 # --- the tree ---
