@@ -118,30 +118,31 @@ class Client:
 
     def cut(self) -> None:
         """The owner or the connection is gone."""
+        self._disconnected()
+        self.later(SIM_COME_AGAIN_S * self.random.random(), self._come)
+
+    def _disconnected(self) -> None:
+        """Texts without a key that were not answered by now are given up: nobody knows whether they are logged."""
         self.unkeyed.clear()
         self.connection = None
         self.greeted = False
-        self.later(SIM_COME_AGAIN_S * self.random.random(), self._come)
 
     def die(self) -> None:
-        """Gone without a word, and nothing of it is left but what it has sent."""
+        """Gone for good, without a word: nothing of it is left but what it has sent."""
         self.gone = True
         self.machine.scheduler.forget((self.name,))
         if self.connection is not None:
             self.machine.network.leave(self.connection)
-            self.connection = None
+        self._disconnected()
 
     def _leave(self) -> None:
+        if self.machine.finishing and self.settled:
+            self.die()
+            return
         if self.connection is not None:
             self.machine.network.leave(self.connection)
-        self.unkeyed.clear()
-        self.connection = None
-        self.greeted = False
-        if self.machine.finishing and self.settled:
-            self.gone = True
-            self.machine.scheduler.forget((self.name,))
-        else:
-            self.later(self.think_s * self.random.random(), self._come)
+        self._disconnected()
+        self.later(self.think_s * self.random.random(), self._come)
 
     # --- what it does ---
 

@@ -102,18 +102,8 @@ class Ledger:
                 self.tree.append(Merges(merge, open_, t))
                 self.merged.update(merge)
             case VoidRecord(void):
-                self._void(set(void))
-
-    def _void(self, void: set[Part]) -> None:
-        """Nodes of messages that were torn off, and what was merged to them."""
-        for part in void:
-            self.nodes.pop(part, None)
-        self.merged -= void
-        self.batches = [
-            (tuple(part for part in merge if part not in void), open_, t) for merge, open_, t in self.batches
-        ]
-        self.tree = [NodeSize(part, node.size) for part, node in self.nodes.items()]
-        self.tree += [Merges(*batch) for batch in self.batches]
+                # A message is synced before its node is written, so that no crash leaves a node past the last message.
+                raise CheckFailed("built-only", "no node without its message", void)
 
 
 def _is_torn(line: bytes, decode: Callable[[bytes], object]) -> None:
