@@ -1,4 +1,4 @@
-"""`eukhe chaos`."""
+"""`eukhe chaos`: plays runs of the simulated machine, and says what was found, and how to see it again."""
 
 import time
 from collections import Counter
@@ -111,18 +111,14 @@ def command(
     del given
     from eukhe.sim.canaries import CANARIES, playing
     from eukhe.sim.faults import FAULTS
-    from eukhe.sim.options import draw
-    from eukhe.sim.tape import read
 
     if list_faults or list_canaries:
         _list("faultsKnown" if list_faults else "canaries", FAULTS if list_faults else CANARIES, as_json)
         return
-    drawn: Iterable[Options]  # when they are asked for: there may be millions
     if replay is not None:
         _check_alone(click.get_current_context())
-        drawn, runs = [read(replay).options], 1
-    else:
-        drawn = (draw(number, steps, only=only, skip=skip or ()) for number in range(seed, seed + runs))
+        runs = 1
+    drawn = _drawn(replay, range(seed, seed + runs), steps, only, skip)
     if runs == 1:
         drawn = list(drawn)
     if not as_json:
@@ -136,6 +132,18 @@ def command(
         found.tell()
     if found.failed is not None:
         raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _drawn(
+    replay: Path | None, seeds: range, steps: int, only: Sequence[str] | None, skip: Sequence[str] | None
+) -> "Iterable[Options]":
+    """A tape's options, else the seeds', each drawn when it is asked for: there may be millions."""
+    from eukhe.sim.options import draw
+    from eukhe.sim.tape import read
+
+    if replay is not None:
+        return [read(replay).options]
+    return (draw(seed, steps, only=only, skip=skip or ()) for seed in seeds)
 
 
 def _check_alone(context: click.Context) -> None:
@@ -153,9 +161,10 @@ def _list(key: str, named: "Mapping[str, Canary | Fault]", as_json: bool) -> Non
 
 
 class Found:
-    """What the runs brought. `failed`: the first that did; `play_again` is the command for it, `planted` its end.
+    """What the runs bring, which ends with the first that fails.
 
-    `drawn`: the options of so many runs.
+    `drawn`: the options of `total` runs, each played by `play`. `failed`: the run that failed, None where none did;
+    `replay`: the command that plays it again, which `play_again` gives and `planted` ends.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Runs of a machine under faults: what is wrong in one, and how to see it again.
+"""One run of a machine under faults, from its options to what became of it.
 
 A run has two phases. In the first, faults strike for so many steps. In the second none does: all that waits must end
 within its limit, all must be built, and the owner leaves by itself. Every message, write and start is looked at.
@@ -18,7 +18,7 @@ from eukhe.sim.watch import Watch
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """`check`: its name. `told`: the last steps, one a line. `step`: the last."""
+    """Why a run failed. `check`: its name. `step`: the last step's number. `told`: the last steps, one a line."""
 
     check: str
     expected: str
@@ -77,7 +77,7 @@ class Digest:
 
 
 def storm(machine: Machine) -> None:
-    """Faults strike."""
+    """The first phase: faults strike, for as many steps as the options say."""
     faults = machine.faults
     due = [(faults.gap(name), name) for name in STRIKES if name in faults.odds]
     heapify(due)
@@ -91,7 +91,7 @@ def storm(machine: Machine) -> None:
 
 
 def calm(machine: Machine) -> None:
-    """None does: all ends."""
+    """The second phase: no fault strikes, and all must end."""
     machine.calm()
     steps_max = SIM_CALM_STEPS_MAX + machine.options.steps
     for _ in range(steps_max):

@@ -1,4 +1,8 @@
-"""What must hold, by name, and how a run ends where it does not."""
+"""What must hold, by name, and how a run ends where it does not.
+
+Where each is looked at: grep its name. The disk's are `ledger`'s and `process_disk`'s, the planner's and the gate's
+are `shadow`'s, a client's are `clients`' and `turns`', those of starts, answers and ends are `watch`'s and `chaos`'.
+"""
 
 from collections.abc import Mapping
 from typing import Final

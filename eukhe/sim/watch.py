@@ -43,9 +43,9 @@ _HEAD = re.compile(r"\A\d+\+\d+\|")
 
 
 class Watch:
-    """`acknowledged`: by key, the text and where it was said to stand.
+    """What one run's machine shows of itself. CheckFailed as soon as something does not hold.
 
-    `given_up`: nodes whose calls failed too often.
+    `acknowledged`: by key, the text and where it was said to stand. `given_up`: nodes whose calls failed too often.
     """
 
     def __init__(self, limits: ChatLimits, faults: Faults, provider: Provider, disk: SimDisk) -> None:
@@ -249,15 +249,16 @@ class Watch:
             raise CheckFailed("files", [], problems)
         self.started(open_chat(disk, SimIndex(index), self.limits, owner=True), self.alone())
         self.before_start()
-        self.tree()
+        self._tree()
 
-    def tree(self) -> None:
+    def _tree(self) -> None:
         """All nodes that there can be, and where the model wrote them all, those of a run without faults."""
         t = len(self.ledger.messages)
         expected = {Part(level, i) for level in range(t.bit_length()) for i in range(t >> level)}
         if self.ledger.nodes.keys() != expected:
             raise CheckFailed("queue-empties", sorted(expected), sorted(self.ledger.nodes))
         texts = {part: node.text for part, node in self.ledger.nodes.items()}
+        # It holds where `line-text` did at every node; so this one also finds a check of those that lets too much pass.
         if self.is_models and texts != (without_faults := self.tree_without_faults()):
             raise CheckFailed("tree", without_faults, texts)
 
