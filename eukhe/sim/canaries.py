@@ -46,7 +46,7 @@ class Canary(NamedTuple):
     def planted(self) -> Iterator[None]:
         """The bug is there."""
         right = getattr(self.owner, self.name)
-        setattr(self.owner, self.name, lambda *arguments: self.broken(right, *arguments))
+        setattr(self.owner, self.name, lambda *arguments, **named: self.broken(right, *arguments, **named))
         try:
             yield
         finally:
@@ -140,6 +140,16 @@ def _compaction_sees_own_message(right: Right, chat: Chat, part: Part) -> list[P
     seen: list[Part] = right(chat, part)
     reaches_it = part.start == (seen[-1].end if seen else 0)
     return [*seen, part] if reaches_it and part.level == 0 else seen
+
+
+def _compaction_sees_too_little(right: Right, chat: Chat, part: Part) -> list[Part]:
+    seen: list[Part] = right(chat, part)
+    return seen[:-1]
+
+
+def _parked_nodes_start(right: Right, chat: Chat, *, need: bool = False) -> Any:
+    chat.parked.clear()
+    return right(chat, need=need)
 
 
 def _view_after_message(right: Right, turn: Turn) -> None:
@@ -251,5 +261,19 @@ CANARIES: Final[Mapping[str, Canary]] = {
         Chat,
         "context",
         _compaction_sees_own_message,
+    ),
+    "compaction-sees-too-little": Canary(
+        "a call does not see the last line that it should",
+        ("context",),
+        Chat,
+        "context",
+        _compaction_sees_too_little,
+    ),
+    "parked-nodes-start": Canary(
+        "a node whose call failed starts again before the next message or tick",
+        ("queue",),
+        Chat,
+        "queue",
+        _parked_nodes_start,
     ),
 }
