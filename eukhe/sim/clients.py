@@ -44,6 +44,7 @@ from eukhe.limits import (
 )
 from eukhe.sim import rude
 from eukhe.sim.checks import CheckFailed
+from eukhe.sim.scheduler import Doer
 from eukhe.sim.sockets import Connection
 from eukhe.sim.turns import Turn
 
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
 ACTS: Final = ("append",) * 4 + ("turn",) * 4 + ("settle", "status", "leave")  # number: as likely as they are many
 
 
-class Client:
-    """`name`: given once. `doing`: what it does next, None while it waits for something. `gone`: it has left for good.
+class Client(Doer):
+    """`name`: given once. `gone`: it has left for good. `outbox`: its orders that are not answered, sent again.
 
     `think_s`: how long it waits at most between two things that it does.
     """
@@ -81,15 +82,7 @@ class Client:
         self.idle = False  # until something that it waits for has ended
         machine.scheduler.add(self)
 
-    # --- the scheduler's ---
-
-    def waiting(self) -> object | None:
-        return None if self.doing is None else self.doing.__name__
-
-    def step(self) -> None:
-        doing, self.doing = self.doing, None
-        assert doing is not None
-        doing()
+    # --- when ---
 
     def later(self, after_s: float, do: Callable[[], None]) -> None:
         """Does something after a while, instead of what was to be done next."""

@@ -13,6 +13,7 @@ from eukhe.sim.index import SimIndex
 from eukhe.sim.process_disk import OwnerDisk
 from eukhe.sim.provider import MODEL
 from eukhe.sim.runtime import SimSystem
+from eukhe.sim.scheduler import Doer
 from eukhe.sim.sockets import SimSockets
 from eukhe.sim.workers import SimWorkers
 
@@ -38,7 +39,7 @@ class _Raising:
         return self._behaviour.receive(message, now)
 
 
-class Owner:
+class Owner(Doer):
     """A process that would own the chat: it takes the lock, opens the chat, begins, and ends when it is told to.
 
     A step of it is the next of these; what its actors do are steps of their own.
@@ -59,14 +60,6 @@ class Owner:
         self.workers: SimWorkers | None = None
         self.doing: Callable[[], None] | None = self._lock
         machine.scheduler.add(self)
-
-    def waiting(self) -> object | None:
-        return None if self.doing is None else self.doing.__name__
-
-    def step(self) -> None:
-        doing, self.doing = self.doing, None
-        assert doing is not None
-        doing()
 
     def _lock(self) -> None:
         if not self.machine.lock.take(self.process):

@@ -38,6 +38,21 @@ class Runnable(Protocol):
     def step(self) -> None: ...
 
 
+class Doer:
+    """A runnable with one thing at most to do next. `doing`: that, None while it waits for something."""
+
+    name: str
+    doing: Callable[[], None] | None
+
+    def waiting(self) -> object | None:
+        return None if self.doing is None else self.doing.__name__
+
+    def step(self) -> None:
+        doing, self.doing = self.doing, None
+        assert doing is not None
+        doing()
+
+
 class Scheduler:
     """`steps`: how many were taken; `stepping`: one is under way."""
 
