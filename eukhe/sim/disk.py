@@ -8,9 +8,11 @@ at one of them or between two effects, a failure at one that was asked for.
 import errno
 import os
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 from eukhe.errors import StoreError
+from eukhe.model.scan import Read
 
 
 class Halt(Exception):
@@ -99,6 +101,11 @@ class SimDisk:
         """What of a file is synced."""
         file = self._files[path]
         return file.data[: file.synced]
+
+    def files(self, folder: str) -> list[tuple[str, Read]]:
+        """A folder's files, each with what reads it, as `eukhe chat verify` has them."""
+        paths = [f"{folder}/{name}" for name in self.names(folder)]
+        return [(path, partial(self.read, path)) for path in paths]
 
     def change(self, path: str, data: bytes | None) -> None:
         """Someone else writes a file, or removes it where there is no `data`."""

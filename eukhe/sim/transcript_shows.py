@@ -7,7 +7,6 @@ from eukhe.actors.opening import saved_view
 from eukhe.model.part import Part
 from eukhe.model.record import MessageRecord, RecordError, decode_main
 from eukhe.model.saved_view import VIEW_FILE, read_view
-from eukhe.model.scan import Read
 from eukhe.model.verify import Verification
 from eukhe.model.view import View
 from eukhe.sim.transcript_outcome import described, shortened, view_of
@@ -94,15 +93,7 @@ def _files(stage: Stage) -> Iterator[str]:
 
 def _verify(stage: Stage) -> Iterator[str]:
     """Whether the files agree, as `eukhe chat verify` would say."""
-
-    def read(path: str) -> Read:
-        return lambda offset, length: stage.disk.read(path, offset, length)
-
-    main, tree = (
-        [(f"{folder}/{name}", read(f"{folder}/{name}")) for name in stage.disk.names(folder)]
-        for folder in ("main", "tree")
-    )
-    for problem in Verification(main, tree, saved_view(stage.disk)).problems():
+    for problem in Verification(stage.disk.files("main"), stage.disk.files("tree"), saved_view(stage.disk)).problems():
         yield f"{'harmless: ' if problem.harmless else ''}{told_problem(problem)}"
 
 

@@ -20,13 +20,11 @@ from eukhe.actors.messages import (
     WriterLate,
 )
 from eukhe.actors.opening import Opened, open_chat, saved_view
-from eukhe.actors.ports import Disk
 from eukhe.limits import MERGE_HALF_BYTES_MAX, NODE_BYTES_MAX
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.image import with_images
 from eukhe.model.part import Part
 from eukhe.model.record import NodeRecord
-from eukhe.model.scan import Read
 from eukhe.model.text import clean, clip, cut
 from eukhe.model.verify import INDEX_FILE, Verification
 from eukhe.sim.checks import CheckFailed
@@ -243,7 +241,7 @@ class Watch:
     def ended(self, index: IndexFile) -> None:
         """At the end, after a clean stop: the files prove everything, and nothing is left to build."""
         disk = self.disk
-        verification = Verification(files(disk, "main"), files(disk, "tree"), saved_view(disk), SimIndex(index))
+        verification = Verification(disk.files("main"), disk.files("tree"), saved_view(disk), SimIndex(index))
         problems = [problem for problem in verification.problems() if not problem.harmless]
         if problems:
             raise CheckFailed("files", [], problems)
@@ -291,10 +289,3 @@ def state(chat: Chat) -> tuple[Any, ...]:
         sorted(chat.sizes.items()),
         sorted(chat.ready),
     )
-
-
-def files(disk: Disk, folder: str) -> list[tuple[str, Read]]:
-    def reader(path: str) -> Read:
-        return lambda offset, length: disk.read(path, offset, length)
-
-    return [(f"{folder}/{name}", reader(f"{folder}/{name}")) for name in disk.names(folder)]

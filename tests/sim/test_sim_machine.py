@@ -1,4 +1,4 @@
-"""The machine around owners: who may write, what stops, what its clocks do, and that every check can fail."""
+"""The machine around owners: who may write, what stops, what its clocks do, and how a check fails."""
 
 from datetime import timedelta
 from pathlib import Path
