@@ -87,7 +87,12 @@ def main() -> int:
     covered = measure(args.runs)
     for found in covered:
         print(f"{found.module:<14} {found.percent:5.1f} %" + (f"  missing {found.missing}" if args.missing else ""))
+    branches = _percent(
+        sum(found.branches_reached for found in covered), sum(found.branches_there for found in covered)
+    )
+    print(f"{BRANCHES:<14} {branches:5.1f} %")
     low = [found.module for found in covered if found.percent < CHAOS_COVERAGE_PERCENT_MIN]
+    low += [BRANCHES] * (branches < CHAOS_COVERAGE_PERCENT_MIN)
     if low:
         print(f"below {CHAOS_COVERAGE_PERCENT_MIN} %: {', '.join(low)}", file=sys.stderr)
     return 1 if low else 0
