@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from measure import append, chat_size, importing, line, memory, owner, planner, socket, start
+from measure import append, chat_size, importing, line, memory, owner, planner, socket, start, workers
 from measure.figures import Aim, Figure, Sizes, percentile, table
 from measure.machine import machine
 from measure.made_chat import MESSAGES_A_DAY, MadeChat
@@ -33,6 +33,9 @@ TINY = Sizes(
     import_copies=1,
     start_runs=1,
     line_rounds=1,
+    worker_starts=1,
+    worker_calls=1,
+    worker_ends=1,
     memory_mb=1,
     idle_s=0.1,
     take_overs=1,
@@ -83,6 +86,11 @@ def test_an_owner_is_measured_idle_and_killed(no_leaks: None, tmp_path: Path) ->
     *idle, background, here = owner.measure(TINY, tmp_path)
     assert ["ms", "ms"] == units([background, here])
     assert ["ms"] * (sys.platform == "linux") == [figure.unit for figure in idle]  # which may cost nothing at all
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory and ends of processes are looked at in /proc")
+def test_workers_are_measured_from_their_start_to_their_end(no_leaks: None) -> None:
+    assert ["ms", "MB", "ms", "ms"] == units(workers.measure(TINY))
 
 
 def test_an_import_is_measured_on_real_sessions_too_where_there_are_any(tmp_path: Path) -> None:

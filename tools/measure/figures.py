@@ -56,6 +56,7 @@ class Sizes(NamedTuple):
     line_rounds: int = 5
     worker_starts: int = 50
     worker_calls: int = 1_000
+    worker_ends: int = 11  # owners that are killed
     memory_mb: int = 50
     idle_s: float = 60
     take_overs: int = 10
@@ -76,6 +77,7 @@ QUICK = Sizes(
     line_rounds=2,
     worker_starts=10,
     worker_calls=200,
+    worker_ends=3,
     memory_mb=4,
     sim_runs=8,
     idle_s=10,

@@ -1,10 +1,12 @@
-"""Worker processes: how long one takes to be there, what eight cost of memory, what a call costs more by one."""
+"""Worker processes: how soon one is there, and gone with its owner; what eight cost of memory, and a call by one."""
 
 import subprocess
 import sys
+import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import SimpleQueue
+from statistics import median
 
 from eukhe.actors.ports import CallEvent, Replied, Request, Workers
 from eukhe.limits import JOBS_MAX
@@ -20,6 +22,15 @@ MS = 1_000
 MB = 1_000_000
 KIB = 1_024
 WAIT_S = 60
+LOOK_S = 0.001
+_OWNER = """
+from time import sleep
+from eukhe.world.fork_server import ForkServer
+server = ForkServer()
+workers = [server.fork({wait}) for _ in range({workers})]
+print(server.pid, *(worker.pid for worker in workers), flush=True)
+sleep(3600)
+"""
 _INTERPRETER = "import eukhe.worker; print(flush=True); input()"
 _REQUEST = Request(
     "builtin/extract",
@@ -29,7 +40,7 @@ _REQUEST = Request(
 
 
 def measure(of: Sizes) -> list[Figure]:
-    return [_start(of.worker_starts), *_memory(), _call(of.worker_calls)]
+    return [_start(of.worker_starts), *_memory(), _call(of.worker_calls), *_end(of.worker_ends)]
 
 
 def _start(starts: int) -> Figure:
@@ -115,3 +126,44 @@ def _until_replied(workers: Workers) -> None:
     workers.start(1, _REQUEST, heard.put)
     while not isinstance(heard.get(timeout=WAIT_S), Replied):
         pass
+
+
+def _end(owners: int) -> list[Figure]:
+    """From the kill of an owner until none of its workers runs, nor their fork server. The medians."""
+    if sys.platform != "linux":
+        return []
+    orphaned_s, owner_s = (median(each) for each in zip(*(_ended() for _ in range(owners)), strict=True))
+    return [
+        Figure(
+            f"{JOBS_MAX} workers and the fork server gone, their owner killed",
+            orphaned_s * MS,
+            "ms",
+            "the owner itself",
+            owner_s * MS,
+            Aim("value", 1_000),
+        )
+    ]
+
+
+def _ended() -> tuple[float, float]:
+    """Seconds from the kill until its workers have ended, and until the owner has."""
+    code = _OWNER.format(wait=WAIT_S, workers=JOBS_MAX)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        pids = [int(pid) for pid in owner.stdout.readline().split()]
+        begun = time.perf_counter()
+        owner.kill()
+        owner.wait()
+        owner_s = time.perf_counter() - begun
+        while any(map(_runs, pids)):
+            time.sleep(LOOK_S)
+        return time.perf_counter() - begun, owner_s
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process is there and has not ended; one that nobody has asked about yet has."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
