@@ -5,6 +5,7 @@ EUKHE_TESTS=full (`make full`) runs the slow ones too and lets Hypothesis try ma
 
 import gc
 import os
+import signal
 import sys
 import uuid
 from collections.abc import Iterator
@@ -60,6 +61,20 @@ def nothing_is_left_at_the_end() -> Iterator[None]:
         patch.setenv(MARK, mark)
         yield
         gc.collect()  # what nobody holds any more is not left
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_as_in_a_terminal() -> Iterator[None]:
+    """Who runs the tests, as in the background of a shell, may ignore some, and children would ignore them, too."""
+    handlers = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGTERM: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -22,7 +22,6 @@ def test_a_signal_to_end_leaves_nothing_behind(tmp_path: Path, number: signal.Si
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env={**os.environ, "TMPDIR": str(tmp_path)},
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # who runs the tests may ignore it
     )
     while demo.poll() is None and not list(tmp_path.glob("eukhe-demo-*/chat/main/*")):
         time.sleep(0.001)  # the process has to get there
@@ -61,7 +60,6 @@ def test_ctrl_c_ends_an_import_cleanly(home: Path, tmp_path: Path) -> None:
         [*EUKHE, "--home", home, "chat", "import", "sessions", path],
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # who runs the tests may ignore it
     )
     while len(logs(home, "main").splitlines()) < 50:
         time.sleep(0.001)  # the process has to get there

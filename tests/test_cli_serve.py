@@ -11,7 +11,7 @@ import pytest
 
 from tests.chat_kit import EUKHE, messages
 from tests.leaks import comes_true
-from tests.live.live_kit import WAIT_S, append, command, default_signals, owner, terminal, verified
+from tests.live.live_kit import WAIT_S, append, command, owner, terminal, verified
 
 
 @contextmanager
@@ -22,7 +22,6 @@ def serving(home: Path) -> Iterator["subprocess.Popen[str]"]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=default_signals,
     )
     with child:
         assert comes_true(lambda: (home / "chat" / "socket").exists())

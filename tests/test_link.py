@@ -297,18 +297,14 @@ def test_after_its_close_a_link_is_gone_and_leaves_nothing(tmp_path: Path) -> No
 def test_ctrl_c_ends_a_wait_and_the_link_goes_on(tmp_path: Path) -> None:
     main = threading.main_thread().ident
     assert main is not None
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with linked(tmp_path) as (link, end):
-            timer = threading.Timer(0.05, signal.pthread_kill, (main, signal.SIGINT))
-            with pytest.raises(KeyboardInterrupt):
-                timer.start()
-                link.hear(WAIT_S)
-            timer.join()
-            end.sendall(frame(encode(Synced(1))))
-            assert Synced(1) == link.hear(WAIT_S)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with linked(tmp_path) as (link, end):
+        timer = threading.Timer(0.05, signal.pthread_kill, (main, signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            link.hear(WAIT_S)
+        timer.join()
+        end.sendall(frame(encode(Synced(1))))
+        assert Synced(1) == link.hear(WAIT_S)
 
 
 class Interrupted:

@@ -100,19 +100,12 @@ def verified(home: Path) -> tuple[int, str]:
 # --- terminals ---
 
 
-def default_signals() -> None:
-    """Who runs the tests may ignore some."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-
-
 @contextmanager
 def terminal(*args: str | Path) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
     """A command that a user runs in a terminal, and that terminal's other end, which the test may close."""
     screen, tty = pty.openpty()
 
     def take_terminal() -> None:
-        default_signals()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
     child = subprocess.Popen(

@@ -184,9 +184,12 @@ def test_a_ctrl_c_ends_a_whole_command_and_its_workers_quietly(tmp_path: Path, h
         process_group=0,
     )
     with command:
-        script.taken(1)
-        os.killpg(command.pid, signal.SIGINT)
-        _, err = command.communicate(timeout=WAIT_S)
+        try:
+            script.taken(1)
+            os.killpg(command.pid, signal.SIGINT)
+            _, err = command.communicate(timeout=WAIT_S)
+        finally:
+            command.kill()
     assert (EXIT_INTERRUPTED, 0) == (command.returncode, err.count("Traceback"))
 
 
