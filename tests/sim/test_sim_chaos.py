@@ -6,6 +6,7 @@ Faults 12, 14, 16, 20, 23, 25, 29 to 31, 33, 34.
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -78,10 +79,21 @@ def test_some_runs_have_no_fault_and_some_have_all() -> None:
     assert len(FAULTS) in counts
 
 
-PROGRAM = """
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_pool_left")
+def test_a_thousand_runs_are_clean_and_meet_every_fault() -> None:
+    """What `eukhe chaos --seed 1 --runs 1000` does."""
+    met: Counter[str] = Counter()
+    for outcome in run_all(map(draw, range(1, 1_001)), 2):
+        clean(outcome)
+        met.update(outcome.met)
+    assert FAULTS.keys() == {name for name, count in met.items() if count}
+
+
+PROGRAM = f"""
 from eukhe.sim.chaos import run
 from eukhe.sim.options import draw
-print(*(run(draw(seed)).digest for seed in range(1, 13)))
+print(*(run(draw(seed)).digest for seed in range(1, {SEEDS + 1})))
 """
 
 
@@ -98,7 +110,7 @@ def test_a_seed_gives_the_same_steps_in_every_process() -> None:
         for hash_seed in ("1", "2")
     ]
     assert digests[0] == digests[1]
-    assert 12 == len(set(digests[0]))
+    assert SEEDS == len(set(digests[0]))
 
 
 @pytest.mark.usefixtures("no_pool_left")
