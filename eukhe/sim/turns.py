@@ -21,8 +21,15 @@ from eukhe.actors.messages import (
     ViewTexts,
     Wait,
 )
-from eukhe.limits import BLOCK_LINES, MILLISECONDS, SETTLE_TIMEOUT_MS, SIM_TURN_S
-from eukhe.model.text import cut
+from eukhe.limits import (
+    BLOCK_LINES,
+    DEADLINE_LINE_BYTES_MIN,
+    DEADLINE_VIEW_BYTES_MAX,
+    MILLISECONDS,
+    SETTLE_TIMEOUT_MS,
+    SIM_TURN_S,
+)
+from eukhe.model.text import cut, size
 from eukhe.sim.checks import CheckFailed
 
 if TYPE_CHECKING:
@@ -104,10 +111,15 @@ class Turn:
 
     def _read(self, answer: ViewTexts) -> None:
         assert self.view is not None
-        unbuilt = set(self.view.unbuilt)
         ledger = self.machine.watch.ledger
+        unbuilt = {part: cut(ledger.messages[part.i].label) for part in self.view.unbuilt}
+        built = {part: ledger.nodes[part].text for part in self.view.lines if part not in unbuilt}
+        room = DEADLINE_VIEW_BYTES_MAX - sum(map(size, built.values()))
+        if sum(map(size, unbuilt.values())) > room:  # even shares of what is left (D14)
+            share = max(DEADLINE_LINE_BYTES_MIN, room // len(unbuilt))
+            unbuilt = {part: cut(text, share) for part, text in unbuilt.items()}
         for part, text in zip(self.view.lines, answer.texts, strict=True):
-            right = cut(ledger.messages[part.i].label) if part in unbuilt else ledger.nodes[part].text
+            right = unbuilt[part] if part in unbuilt else built[part]
             if text != right:
                 raise CheckFailed("view-texts", f"{part.name}: {right!r}", repr(text))
         self.ticket = self.client.outbox.ticket()
