@@ -41,6 +41,7 @@ from eukhe.limits import (
     SIM_AT_ONCE_MAX,
     SIM_COME_AGAIN_S,
     SIM_DEAF_S,
+    SIM_WINDOW_BYTES,
 )
 from eukhe.sim import rude
 from eukhe.sim.checks import CheckFailed
@@ -340,7 +341,12 @@ class Client(Doer):
     # --- what must hold ---
 
     def overdue(self) -> Msg | None:
-        """An order that has waited for longer than it may, where nothing goes wrong."""
+        """An order that has waited for longer than it may, where nothing goes wrong.
+
+        A client that is ahead is not read from until something of its is answered: that is its own doing.
+        """
+        if self.connection is not None and self.connection.ahead_bytes > SIM_WINDOW_BYTES:
+            return None
         now_s = self.machine.clock.monotonic_s()
         for order, since_s in self.orders.values():
             if now_s - since_s > SIM_ANSWER_S[type(order).__name__]:

@@ -44,7 +44,10 @@ def assert_whole(home: Path, acks: Sequence[Ack], fresh: Path) -> None:
     assert 0 == command(home, "memory", "build").code
     assert seen(home) == folded(home)
     assert 0 == command(home, "stop").code
-    assert (0, "") == verified(home)
+    code, said = verified(home)
+    assert 0 == code
+    # A kill in the midst of a write leaves a line torn, which nobody was told of.
+    assert [] == [line for line in said.splitlines() if not line.endswith("; the line is skipped")]
     assert tree(home) == tree(imported(home, fresh))
 
 
