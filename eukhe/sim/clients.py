@@ -343,11 +343,11 @@ class Client(Doer):
     def overdue(self) -> Msg | None:
         """An order that has waited for longer than it may, where nothing goes wrong.
 
-        A client that is ahead is not read from until something of its is answered: that is its own doing.
+        A client that is ahead is not read from until something of its is answered: its limits begin anew then.
         """
-        if self.connection is not None and self.connection.ahead_bytes > SIM_WINDOW_BYTES:
-            return None
         now_s = self.machine.clock.monotonic_s()
+        if self.connection is not None and self.connection.ahead_bytes > SIM_WINDOW_BYTES:
+            self._begin_anew(now_s)
         for order, since_s in self.orders.values():
             if now_s - since_s > SIM_ANSWER_S[type(order).__name__]:
                 return order
@@ -356,4 +356,7 @@ class Client(Doer):
     def ask_again_from(self, now_s: float) -> None:
         """All limits begin anew, and what was built before counts no more."""
         self.settled = False
+        self._begin_anew(now_s)
+
+    def _begin_anew(self, now_s: float) -> None:
         self.orders = {ticket: (order, now_s) for ticket, (order, _) in self.orders.items()}
