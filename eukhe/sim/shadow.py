@@ -66,7 +66,10 @@ class PlannerShadow:
         told = [effect.message for effect in effects if isinstance(effect, Tell)]
         batches = [*self._happened(message, now), *self._taken_now(message, told)]
         self._batches(message, told, [batch for batch in batches if batch is not None])
-        if is_tick or (isinstance(message, Wait) and not waited and now - self._failed_s >= RETRY_TICK_S):
+        begins = (
+            isinstance(message, Wait) and not waited and bool(self._waiting)
+        )  # one that got its view waits for none
+        if is_tick or (begins and now - self._failed_s >= RETRY_TICK_S):
             self.oracle.parked.clear()
         self._busy(message)
         self._outcomes(message, bool(waited), is_wanted)
