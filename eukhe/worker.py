@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 
-from eukhe.actors.ports import Broke, CallEvent, Responding
+from eukhe.actors.ports import Broke, CallEvent, Delta, Responding
 from eukhe.world.providers.calls import caller
 from eukhe.world.worker_wire import Order, Report, cleaned, encode, order_of
 
@@ -70,7 +70,7 @@ def reports(order: Order) -> Iterator[bytes]:
     try:
         for event in caller(order.request.model)(order):
             yield event if isinstance(event, bytes) else _report(order, event)
-            ended = not isinstance(event, Responding)
+            ended = not isinstance(event, Responding | Delta)
     except Exception as error:  # noqa: BLE001, a library's errors are of any kind
         yield _report(order, Broke(f"{type(error).__name__}: {error}"))
         return
@@ -79,7 +79,7 @@ def reports(order: Order) -> Iterator[bytes]:
 
 
 def _report(order: Order, event: CallEvent) -> bytes:
-    return encode(Report(order.call, order.request.part, cleaned(event)))
+    return encode(Report(order.call, order.part, cleaned(event)))
 
 
 # --- the owner's end ---

@@ -13,26 +13,45 @@ from typing import Any, Generic, TypeVar
 import pytest
 
 from eukhe.actors.behaviour import (
+    AskModel,
     Behaviour,
     CancelTimer,
+    Dial,
     Drop,
     Effect,
     Grant,
+    Hang,
+    KeepKeys,
+    LeaveModel,
     Listen,
+    Order,
     Persist,
     Replace,
     Send,
     SetTimer,
     StartActor,
     StartCall,
+    StartTool,
     StopActor,
     StopCall,
+    StopTool,
     Tell,
     Unlisten,
 )
 from eukhe.actors.host import Host
 from eukhe.actors.messages import Msg
-from eukhe.actors.ports import CallEvent, Clock, Disk, Request, SocketEvent
+from eukhe.actors.ports import (
+    CallEvent,
+    Clock,
+    Disk,
+    Key,
+    Outside,
+    OwnerEvent,
+    Request,
+    SocketEvent,
+    ToolEvent,
+    TurnRequest,
+)
 from eukhe.actors.threads import ThreadHost
 from eukhe.actors.wire import decode, encode
 from eukhe.limits import EDGE_WAIT_S
@@ -126,6 +145,7 @@ class Did:
         self.disk = _Disk(disk, self.effects)
         self.workers = _Workers(self.effects)
         self.sockets = _Sockets(self.effects)
+        self.outside = Outside(_Models(self.effects), _Tools(self.effects), _Owner(self.effects))
         self._way = way
 
     def tell(self, to: str, message: Msg) -> None:
@@ -170,6 +190,46 @@ class _Workers:
 
     def stop(self, call: int) -> None:
         self._effects.append(StopCall(call))
+
+    def keep(self, keys: tuple[Key, ...]) -> bool:
+        self._effects.append(KeepKeys(keys))
+        return False
+
+
+class _Models:
+    def __init__(self, effects: list[Effect]) -> None:
+        self._effects = effects
+
+    def start(self, call: int, request: TurnRequest, heard: Callable[[CallEvent], None]) -> None:
+        self._effects.append(AskModel(call, request))
+
+    def stop(self, call: int) -> None:
+        self._effects.append(LeaveModel(call))
+
+
+class _Tools:
+    def __init__(self, effects: list[Effect]) -> None:
+        self._effects = effects
+
+    def start(self, call: int, name: str, input_: str, heard: Callable[[ToolEvent], None]) -> None:
+        self._effects.append(StartTool(call, name, input_))
+
+    def stop(self, call: int) -> None:
+        self._effects.append(StopTool(call))
+
+
+class _Owner:
+    def __init__(self, effects: list[Effect]) -> None:
+        self._effects = effects
+
+    def open(self, heard: Callable[[OwnerEvent], None]) -> None:
+        self._effects.append(Dial())
+
+    def send(self, to: str, data: bytes) -> None:
+        self._effects.append(Order(to, decode(data)))
+
+    def close(self) -> None:
+        self._effects.append(Hang())
 
 
 class _Sockets:

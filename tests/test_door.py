@@ -119,11 +119,11 @@ def test_an_owner_makes_room_for_a_newer_client_and_keeps_it_until_it_has_gone()
 
 def test_the_hello_of_a_later_version_may_say_more() -> None:
     class Later(Hello, frozen=True, tag="Hello"):
-        color: str
+        color: str = "green"
 
     kit = DoorKit()
     client = kit.connect()
-    data = msgspec.msgpack.encode(Later(PROTOCOL, "1.3", 99, "blue"))
+    data = msgspec.msgpack.encode(Later(PROTOCOL, "1.3", 99, color="blue"))
     assert Send(client, Welcome(PROTOCOL, "1.2", 41)) == kit.bytes(client, data)[0]
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from eukhe.actors.messages import Msg
-from eukhe.actors.ports import Request
+from eukhe.actors.ports import Key, Request, TurnRequest
 
 EDGE = "edge"
 """The name by which actors answer the program that asks them from outside."""
@@ -92,6 +92,54 @@ class Unlisten(msgspec.Struct, frozen=True):
     """Closes the address and every connection."""
 
 
+class KeepKeys(msgspec.Struct, frozen=True):
+    """Hands the workers the keys that a client brought; where one is new, `Resume` goes to the planner."""
+
+    keys: tuple[Key, ...]
+
+
+class AskModel(msgspec.Struct, frozen=True):
+    """Starts a call of a turn; what is heard of it comes back as `CallHeard`. A client's, as all down to `Hang`."""
+
+    call: int
+    request: TurnRequest
+
+
+class LeaveModel(msgspec.Struct, frozen=True):
+    """Ends a turn's call at once; nothing comes back."""
+
+    call: int
+
+
+class StartTool(msgspec.Struct, frozen=True):
+    """Runs a tool of a turn; what is heard of it comes back as `ToolHeard`."""
+
+    call: int
+    name: str
+    input: str
+
+
+class StopTool(msgspec.Struct, frozen=True):
+    """Ends a tool at once, with all its processes; nothing comes back."""
+
+    call: int
+
+
+class Dial(msgspec.Struct, frozen=True):
+    """Looks for the chat's owner; what is heard of it comes back as `OwnerHeard`."""
+
+
+class Order(msgspec.Struct, frozen=True):
+    """Sends an order to one of the owner's actors."""
+
+    to: str
+    message: Msg
+
+
+class Hang(msgspec.Struct, frozen=True):
+    """Lets go of the owner."""
+
+
 class StartActor(msgspec.Struct, frozen=True):
     """Starts an actor of the system; the supervisor's alone, as is `StopActor`."""
 
@@ -104,6 +152,7 @@ class StopActor(msgspec.Struct, frozen=True):
     name: str
 
 
+OutsideEffect = AskModel | LeaveModel | StartTool | StopTool | Dial | Order | Hang
 Effect = (
     Persist
     | Replace
@@ -117,6 +166,8 @@ Effect = (
     | Grant
     | Drop
     | Unlisten
+    | KeepKeys
+    | OutsideEffect
     | StartActor
     | StopActor
 )

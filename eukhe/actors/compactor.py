@@ -28,7 +28,7 @@ from eukhe.actors.messages import (
     Sync,
     Synced,
 )
-from eukhe.actors.ports import Broke, CallEvent, Outage, Replied, Request, Responding
+from eukhe.actors.ports import Broke, CallEvent, Delta, Outage, Replied, Request, Responding
 from eukhe.errors import Bug
 from eukhe.limits import CALL_DEADLINE_S, LOST, NODE_BYTES_MAX, TRIES_MAX
 from eukhe.model.gate import prefix_of
@@ -111,6 +111,8 @@ class Compactor:
         match event:
             case Responding():
                 return [Tell(GATE, PrefixRead(self.name, self.order.call))] if self.gated else []
+            case Delta():
+                return []
             case Replied(text):
                 return self._replied(text)
             case Broke(why):

@@ -12,20 +12,29 @@ from typing import Any, Final, Protocol
 import pykka
 
 from eukhe.actors.behaviour import (
+    AskModel,
     Behaviour,
     CancelTimer,
+    Dial,
     Drop,
     Effect,
     Grant,
+    Hang,
+    KeepKeys,
+    LeaveModel,
     Listen,
+    Order,
+    OutsideEffect,
     Persist,
     Replace,
     Send,
     SetTimer,
     StartActor,
     StartCall,
+    StartTool,
     StopActor,
     StopCall,
+    StopTool,
     Tell,
     Unlisten,
 )
@@ -37,15 +46,28 @@ from eukhe.actors.messages import (
     Feed,
     FeedCheckpoint,
     Msg,
+    OwnerHeard,
     ReadView,
+    Resume,
     SaveCheckpoint,
     SaveView,
     SocketHeard,
     Source,
+    ToolHeard,
     ViewTaken,
     ViewTexts,
 )
-from eukhe.actors.ports import CallEvent, Clock, Disk, SocketEvent, Sockets, Workers
+from eukhe.actors.ports import (
+    CallEvent,
+    Clock,
+    Disk,
+    Outside,
+    OwnerEvent,
+    SocketEvent,
+    Sockets,
+    ToolEvent,
+    Workers,
+)
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.wire import encode
 from eukhe.errors import IndexFailed, StoreError
@@ -59,6 +81,7 @@ class System(Protocol):
     clock: Clock
     workers: Workers
     sockets: Sockets
+    outside: Outside | None
 
     def tell(self, to: str, message: Msg) -> None: ...
 
@@ -136,13 +159,42 @@ class Host(pykka.Actor):
                 system.sockets.drop(client)
             case Unlisten():
                 system.sockets.close()
+            case KeepKeys(keys):
+                if system.workers.keep(keys):
+                    system.tell("planner", Resume(changed=True))
+            case AskModel() | LeaveModel() | StartTool() | StopTool() | Dial() | Order() | Hang():
+                assert system.outside is not None, f"an owner's actor wants {effect}"
+                self.perform_outside(effect, system.outside)
             case StartActor(name):
                 system.start(name)
             case StopActor(name):
                 system.stop(name)
 
+    def perform_outside(self, effect: OutsideEffect, outside: Outside) -> None:
+        match effect:
+            case AskModel(call, request):
+                outside.models.start(call, request, self._heard_of_call(call))
+            case LeaveModel(call):
+                outside.models.stop(call)
+            case StartTool(call, name, input_):
+                outside.tools.start(call, name, input_, self._heard_of_tool(call))
+            case StopTool(call):
+                outside.tools.stop(call)
+            case Dial():
+                outside.owner.open(self._heard_of_owner)
+            case Order(to, message):
+                outside.owner.send(to, encode(message))
+            case Hang():
+                outside.owner.close()
+
     def _heard_of_call(self, call: int) -> Callable[[CallEvent], None]:
         return lambda event: self.system.tell(self.name, CallHeard(call, event))
+
+    def _heard_of_tool(self, call: int) -> Callable[[ToolEvent], None]:
+        return lambda event: self.system.tell(self.name, ToolHeard(call, event))
+
+    def _heard_of_owner(self, event: OwnerEvent) -> None:
+        self.system.tell(self.name, OwnerHeard(event))
 
     def _heard_of_sockets(self, event: SocketEvent) -> None:
         self.system.tell(self.name, SocketHeard(event))
@@ -153,11 +205,13 @@ _LARGE: Final = frozenset(
         Append,
         Feed,
         FeedCheckpoint,
+        OwnerHeard,
         ReadView,
         SaveCheckpoint,
         SaveView,
         SocketHeard,
         Source,
+        ToolHeard,
         ViewTaken,
         ViewTexts,
     )

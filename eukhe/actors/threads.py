@@ -16,7 +16,7 @@ import pykka
 from eukhe.actors.behaviour import EDGE, Behaviour
 from eukhe.actors.host import Host
 from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, OwnerFailed
-from eukhe.actors.ports import Clock, Disk, NoSockets, Sockets, Workers
+from eukhe.actors.ports import Clock, Disk, NoSockets, Outside, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
 from eukhe.errors import Bug
@@ -96,11 +96,13 @@ class Threads:
         clock: Clock,
         workers: Workers,
         sockets: Sockets | None = None,
+        outside: Outside | None = None,
     ) -> None:
         self.disk = disk
         self.clock = clock
         self.workers = workers
         self.sockets = sockets or NoSockets()
+        self.outside = outside
         self.makers = dict(makers)
         self.actors: dict[str, pykka.ActorRef[ThreadHost]] = {}
         self.timers = Timers(self.tell, clock)

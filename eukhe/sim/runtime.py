@@ -19,7 +19,7 @@ import pykka
 from eukhe.actors.behaviour import EDGE, Behaviour, Effect
 from eukhe.actors.host import Host
 from eukhe.actors.messages import Begin, Begun, Crashed, End, Ended, Failed, Leaving, Msg, OwnerFailed
-from eukhe.actors.ports import Clock, Disk, NoSockets, Sockets, Workers
+from eukhe.actors.ports import Clock, Disk, NoSockets, Outside, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
 from eukhe.actors.wire import decode, encode
@@ -180,11 +180,13 @@ class SimSystem:
         scheduler: Scheduler,
         sockets: Sockets | None = None,
         watch: Callable[[str, Msg], None] | None = None,
+        outside: Outside | None = None,
     ) -> None:
         self.disk = disk
         self.clock = clock
         self.workers = workers
         self.sockets = sockets or NoSockets()
+        self.outside = outside
         self.scheduler = scheduler
         self.heard: list[Msg] = []
         self._tickets = count(1)

@@ -12,7 +12,7 @@ from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import AskStatus, Msg, StartBuild, Status, ViewTaken
 from eukhe.actors.opening import Opened, open_chat
 from eukhe.actors.outbox import Outbox
-from eukhe.actors.ports import CallEvent, Request, Responding
+from eukhe.actors.ports import CallEvent, Key, Request, Responding
 from eukhe.actors.wire import decode, encode
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.part import Part
@@ -128,6 +128,11 @@ class HeldCalls:
     def stop(self, call: int) -> None:
         if call in self.running:
             self.past.append(self.running.pop(call))
+
+    def keep(self, keys: tuple[Key, ...]) -> bool:
+        """A held call wants none."""
+        del keys
+        return False
 
     def of(self, part: Part) -> int | None:
         """The running call for a node."""

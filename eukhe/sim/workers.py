@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 from typing import NamedTuple
 
-from eukhe.actors.ports import CallEvent, Replied, Request, Responding
+from eukhe.actors.ports import CallEvent, Key, Replied, Request, Responding
 from eukhe.model.extract import extract
 from eukhe.sim.checks import CheckFailed
 from eukhe.sim.scheduler import Scheduler
@@ -81,6 +81,11 @@ class SimWorkers:
         if fate is not None and not fate.unstoppable:
             for number in range(len(fate.events)):
                 self._scheduler.cancel_timer((self.name, call, number))
+
+    def keep(self, keys: tuple[Key, ...]) -> bool:
+        """Scripted models want no key."""
+        del keys
+        return False
 
     def crash(self) -> None:
         """All calls end with the process that made them."""

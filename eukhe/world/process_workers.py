@@ -9,9 +9,10 @@ import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
-from eukhe.actors.ports import Broke, CallEvent, Request, Responding
+from eukhe.actors.ports import Broke, CallEvent, Delta, Key, Request, Responding, TurnRequest
 from eukhe.limits import WORKER_IDLE_S, WORKER_START_S, WORKER_STARTS_MAX
 from eukhe.world.fork_server import Forked, ForkServer
+from eukhe.world.providers.registry import provider_of
 from eukhe.world.worker_process import WorkerProcess
 from eukhe.world.worker_wire import Order, WorkerFailed
 
@@ -19,7 +20,10 @@ Heard = Callable[[CallEvent], None]
 
 
 class ProcessWorkers:
-    """Implements `Workers`. The fork server begins with the first call. `idle_s`, `start_s`: see limits.py."""
+    """Implements `Workers` and `Models`. The fork server begins with the first call.
+
+    `idle_s`, `start_s`: see limits.py.
+    """
 
     def __init__(self, idle_s: float = WORKER_IDLE_S, start_s: float = WORKER_START_S) -> None:
         self._idle_s = idle_s
@@ -29,15 +33,24 @@ class ProcessWorkers:
         self._calls: dict[int, _Call] = {}
         self._minders: set[_Minder] = set()
         self._idle: list[_Minder] = []  # the one that became so last is taken first: those that are too many retire
+        self._keys: dict[str, Key] = {}  # by provider
         self._closed = False
 
-    def start(self, call: int, request: Request, heard: Heard) -> None:
+    def keep(self, keys: tuple[Key, ...]) -> bool:
+        with self._lock:
+            new = [key for key in keys if self._keys.get(key.provider) != key]
+            self._keys.update((key.provider, key) for key in new)
+        return bool(new)
+
+    def start(self, call: int, request: Request | TurnRequest, heard: Heard) -> None:
         with self._lock:
             assert not self._closed, "the workers have gone"
             assert call not in self._calls, f"call {call} runs"
             minder = self._idle.pop() if self._idle else self._new_minder()
             if minder is not None:
-                begun = self._calls[call] = _Call(Order(call, request), heard, minder)
+                begun = self._calls[call] = _Call(
+                    Order(call, request, self._keys.get(provider_of(request.model))), heard, minder
+                )
                 minder.calls.put(begun)
         if minder is None:
             heard(Broke("no thread could be started for a worker"))
@@ -200,7 +213,7 @@ class _Minder:
         try:
             process = self._ready()
             process.order(call.order)
-            while isinstance(event := process.hear(call.order), Responding):
+            while isinstance(event := process.hear(call.order), Responding | Delta):
                 call.tell(event)
         except WorkerFailed as failed:
             return self._broke(call, str(failed))

@@ -7,24 +7,38 @@ from math import isfinite
 
 import msgspec
 
-from eukhe.actors.ports import Broke, CallEvent, Outage, Replied, Request
+from eukhe.actors.ports import Broke, CallEvent, Key, Outage, Replied, Request, TurnRequest
+from eukhe.errors import SettingsError
 from eukhe.limits import REPLY_CHARS_MAX, WHY_CHARS_MAX
 from eukhe.model.part import Part
 from eukhe.model.text import clean, clip
 
 
 class Order(msgspec.Struct, frozen=True):
-    """Make this call."""
+    """Make this call. `key`: its provider's, None where there is none."""
 
     call: int
-    request: Request
+    request: Request | TurnRequest
+    key: Key | None = None
+
+    @property
+    def part(self) -> Part | None:
+        """The node whose line it is for; None for a turn's."""
+        return self.request.part if isinstance(self.request, Request) else None
+
+    @property
+    def line(self) -> Request:
+        """The request, of a call that is for a line. SettingsError where it is a turn's."""
+        if not isinstance(self.request, Request):
+            raise SettingsError(f"{self.request.model} writes lines, and answers no turn")
+        return self.request
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What is heard of a call: its number, its node, the event."""
+    """What is heard of a call: its number, its node where it has one, the event."""
 
     call: int
-    part: Part
+    part: Part | None
     event: CallEvent
 
 
@@ -51,10 +65,9 @@ def event_of(data: bytes, order: Order) -> CallEvent:
         report = _reports.decode(data)
     except (msgspec.DecodeError, RecursionError):
         raise WorkerFailed("a worker sent bytes that are no report") from None
-    if (report.call, report.part) != (order.call, order.request.part):
-        raise WorkerFailed(
-            f"a worker that makes call {order.call} for {order.request.part.name} told of another, {report.call}"
-        )
+    if (report.call, report.part) != (order.call, order.part):
+        made_for = f"for {order.part.name}" if order.part else "of a turn"
+        raise WorkerFailed(f"a worker that makes call {order.call} {made_for} told of another, {report.call}")
     return _within_limits(report.event)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from eukhe.actors.ports import CallEvent, Replied, Request
+from eukhe.actors.ports import CallEvent, Key, Replied, Request
 from eukhe.model.extract import extract
 from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT
 
@@ -20,6 +20,11 @@ class OfflineWorkers:
 
     def stop(self, call: int) -> None:
         """Nothing to end: a call has ended before `start` returns."""
+
+    def keep(self, keys: tuple[Key, ...]) -> bool:
+        """It needs none."""
+        del keys
+        return False
 
     def close(self) -> None:
         """Nothing is left of a call."""

@@ -8,6 +8,9 @@ from eukhe.actors.messages.base import *
 from eukhe.actors.messages.calls import *
 from eukhe.actors.messages.door import *
 from eukhe.actors.messages.index import *
+from eukhe.actors.messages.ledger import *
+from eukhe.actors.messages.memory import *
 from eukhe.actors.messages.planner import *
 from eukhe.actors.messages.store import *
 from eukhe.actors.messages.system import *
+from eukhe.actors.messages.turn import *

@@ -6,11 +6,16 @@ from eukhe.model.part import Part
 
 
 class StartBuild(Msg, frozen=True):
-    """Build this node's line. `context`: the lines of the compaction view that its call sees, oldest first."""
+    """Build this node's line. `context`: the lines of the compaction view that its call sees, oldest first.
+
+    `batch`: how often that view began anew; `marked`: so many of its first lines the last call's mark stood behind.
+    """
 
     call: int
     part: Part
     context: tuple[Part, ...] = ()
+    batch: int = 0
+    marked: int = 0
 
 
 class StopBuild(Msg, frozen=True):

@@ -5,7 +5,7 @@ says in `reply_to` does not count.
 """
 
 from eukhe.actors.messages.base import Msg
-from eukhe.actors.ports import SocketEvent
+from eukhe.actors.ports import Key, SocketEvent
 
 
 class SocketHeard(Msg, frozen=True):
@@ -28,11 +28,15 @@ class HelloDue(Msg, frozen=True):
 
 
 class Hello(Msg, frozen=True):
-    """A client's first frame, in every version of the protocol the same. `version` is the program's."""
+    """A client's first frame, in every version of the protocol the same. `version` is the program's.
+
+    `keys`: those that the client has, for the owner to use while it lives; nothing else keeps them.
+    """
 
     protocol: int
     version: str
     pid: int
+    keys: tuple[Key, ...] = ()
 
 
 class Welcome(Msg, frozen=True):

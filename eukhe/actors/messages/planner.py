@@ -28,6 +28,16 @@ class Wait(Msg, frozen=True):
     ticket: int
 
 
+class Attend(Msg, frozen=True):
+    """Somebody is there, in an open chat, a turn, or to build the memory: calls that cost money may start.
+
+    They may until this is cancelled, and after that for the messages that there are then.
+    """
+
+    reply_to: str
+    ticket: int
+
+
 class TakeView(Msg, frozen=True):
     """A wait has lasted as long as it may: answer it now, with the view as it is (D10)."""
 
@@ -39,6 +49,8 @@ class ViewTaken(Msg, frozen=True):
     """A turn's view, pinned: its lines, oldest first, and those of them that are not built.
 
     `t`: the messages it covers. Everything it stands on is on disk. `paused`: the outage that ended the wait (D13).
+    `batch`: how often the view was merged since the owner started, or anything else that changes then; `marked`: behind
+    so many of its first lines stood the mark of the view handed out before, 0 where it is not the same up to there.
     """
 
     ticket: int
@@ -46,6 +58,8 @@ class ViewTaken(Msg, frozen=True):
     lines: tuple[Part, ...]
     unbuilt: tuple[Part, ...]
     paused: str | None
+    batch: int = 0
+    marked: int = 0
 
 
 class WaitFailed(Msg, frozen=True):

@@ -9,4 +9,4 @@ from eukhe.world.worker_wire import Order
 
 def call(order: Order) -> Iterator[CallEvent]:
     yield Responding()
-    yield Replied(extract(order.request.part, order.request.sources))
+    yield Replied(extract(order.line.part, order.line.sources))

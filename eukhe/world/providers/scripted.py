@@ -32,7 +32,7 @@ Said = Iterator[CallEvent | bytes]
 
 def call(order: Order) -> Said:
     """Does the next act of the order's node. SettingsError where there is none."""
-    act, argument = _next_act(Path(os.environ[SCRIPT_VARIABLE]), order.request.part.name)
+    act, argument = _next_act(Path(os.environ[SCRIPT_VARIABLE]), order.line.part.name)
     if act not in ACTS:
         raise SettingsError(f"{SCRIPT_VARIABLE}: no act {act}; there are {', '.join(ACTS)}")
     return ACTS[act](order, float(argument or 0))
@@ -54,7 +54,7 @@ def _next_act(script: Path, name: str) -> tuple[str, str]:
 def _reply(order: Order, after_s: float) -> Said:
     yield Responding()
     time.sleep(after_s)
-    yield Replied(extract(order.request.part, order.request.sources))
+    yield Replied(extract(order.line.part, order.line.sources))
 
 
 def _silent(order: Order, after_s: float) -> Said:
@@ -122,29 +122,29 @@ def _half(order: Order, after_s: float) -> Said:
 
 
 def _huge(order: Order, after_s: float) -> Said:
-    yield encode(Report(order.call, order.request.part, Replied("x" * SCRIPTED_HUGE_BYTES)))
+    yield encode(Report(order.call, order.line.part, Replied("x" * SCRIPTED_HUGE_BYTES)))
 
 
 def _other_call(order: Order, after_s: float) -> Said:
-    yield encode(Report(order.call + 1, order.request.part, Replied("of another call")))
+    yield encode(Report(order.call + 1, order.line.part, Replied("of another call")))
 
 
 def _other_node(order: Order, after_s: float) -> Said:
-    part = order.request.part
+    part = order.line.part
     yield encode(Report(order.call, Part(part.level, part.i + 1), Replied("of another node")))
 
 
 def _twice(order: Order, after_s: float) -> Said:
     """It replies, and replies again, though nobody asks any more."""
-    report = encode(Report(order.call, order.request.part, Replied("the first")))
+    report = encode(Report(order.call, order.line.part, Replied("the first")))
     yield report
-    yield encode(Report(order.call, order.request.part, Replied("the second")))
+    yield encode(Report(order.call, order.line.part, Replied("the second")))
 
 
 def _long(order: Order, after_s: float) -> Said:
     """A line that is too long, each time a little less."""
     yield Responding()
-    yield Replied("long " * (SCRIPTED_LONG_BYTES // len("long ") - len(order.request.replies)))
+    yield Replied("long " * (SCRIPTED_LONG_BYTES // len("long ") - len(order.line.replies)))
 
 
 def _chars(order: Order, count: float) -> Said:
