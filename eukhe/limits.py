@@ -241,3 +241,27 @@ SIM_ANSWER_S: Final = {  # within which an order is answered where nothing goes 
 }
 SIM_WINDOW_BYTES: Final = 6_000  # that a client may be ahead
 SIM_BEHIND_BYTES: Final = 3_000  # that one may be behind
+
+# The model of a provider's prompt cache
+CACHE_MARKS_MAX: Final = 4  # of a request
+CACHE_LOOK_BACK_POSITIONS: Final = 20  # that are looked at from a mark, the marked block's own among them
+CACHE_LIFE_S: Final = 300.0  # after the start of the last request that wrote or read an entry
+CACHE_TOKENS_MIN: Final = {  # of a prefix that is cached, by how a model's name begins
+    "claude-fable": 512,
+    "claude-mythos": 512,
+    "claude-mythos-preview": 2_048,
+    "claude-opus": 512,
+    "claude-opus-4-5": 4_096,
+    "claude-opus-4-6": 4_096,
+    "claude-opus-4-7": 2_048,
+    "claude-opus-4-8": 1_024,
+    "claude-sonnet-5": 1_024,
+    "claude-sonnet-5-5": 512,
+    "claude-sonnet-4": 1_024,
+    "claude-haiku-4-5": 4_096,
+}
+CACHE_TOKENS_MIN_UNKNOWN: Final = 4_096  # of a model that is not in the table: the most that any has
+CACHE_TOKEN_BYTES: Final = 4  # that are one token
+CACHE_IMAGE_TOKENS: Final = 1_600  # of an image
+AUTOMATIC_CACHE_TOKENS_MIN: Final = 1_024  # of a prefix that is cached without marks
+AUTOMATIC_CACHE_STEP_TOKENS: Final = 128
