@@ -27,6 +27,7 @@ LAYER_OF = {
     "eukhe.actors.behaviour": "words",
     "eukhe.actors.wire": "words",
     "eukhe.actors.outbox": "words",
+    "eukhe.actors.routes": "words",
     "eukhe.actors.log_files": "readers",
     "eukhe.actors.archive": "readers",
     "eukhe.actors.opening": "opening",

@@ -2,29 +2,38 @@
 
 A client says `Hello` first. Each of its orders goes to the one actor that its kind is for, under the door's own name
 and number, and the answer comes back under the client's own ticket: what a client says in `reply_to` does not count,
-and two clients with the same tickets do not meet. What follows an order (`TakeView`, `Cancel`, …) goes where that
-went, and comes to nothing where the order is answered already.
+and two clients with the same tickets do not meet. Who does what stands in routes.py.
 
 A client that is gone wants no answer: its waits are cancelled, its calls leave the gate, its appends go on. One that
 says what no client may say is told so and dropped. How much a client may order before it is answered is counted in
 bytes, by the sockets; an order's are granted back when it has ended.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 import msgspec
 
-from eukhe.actors.behaviour import EDGE, CancelTimer, Drop, Effect, Grant, Listen, Send, SetTimer, Tell, Unlisten
-from eukhe.actors.gate import NAME as GATE
-from eukhe.actors.index import NAME as INDEX
+from eukhe.actors.behaviour import (
+    EDGE,
+    CancelTimer,
+    Drop,
+    Effect,
+    Grant,
+    KeepKeys,
+    Listen,
+    Send,
+    SetTimer,
+    Tell,
+    Unlisten,
+)
 from eukhe.actors.messages import (
-    Append,
+    AgentLogged,
+    AgentNamed,
     AppendDone,
     AppendFailed,
     AskStatus,
     Cancel,
-    EnterPrefix,
+    Counted,
     Hello,
     HelloDue,
     IdleDue,
@@ -34,10 +43,9 @@ from eukhe.actors.messages import (
     Ping,
     Pong,
     PrefixOpen,
-    PrefixRead,
     ReadView,
     Refused,
-    Settle,
+    Seen,
     Settled,
     SettleFailed,
     SocketHeard,
@@ -46,14 +54,14 @@ from eukhe.actors.messages import (
     Stopping,
     Sync,
     Synced,
-    TakeView,
+    TextsInForce,
     ViewTaken,
     ViewTexts,
-    Wait,
     WaitFailed,
     Welcome,
 )
 from eukhe.actors.ports import Connected, Deafened, Disconnected, Received, SocketEvent
+from eukhe.actors.routes import FOLLOWS, HELD, ROUTES
 from eukhe.actors.wire import decode
 from eukhe.errors import Bug
 from eukhe.limits import FRAME_OVERHEAD_BYTES, HELLO_WAIT_S, NODE_BITS_MAX, OWNER_BUSY_S, OWNER_IDLE_S, PROTOCOL
@@ -61,28 +69,6 @@ from eukhe.model.part import Part
 
 NAME = "door"
 _IDLE = "idle"
-
-_ROUTES: Final[Mapping[type[Msg], str]] = {
-    Append: "store",
-    Settle: "planner",
-    Wait: "planner",
-    AskStatus: "planner",
-    Sync: INDEX,
-    ReadView: INDEX,
-    EnterPrefix: GATE,
-}
-"""The orders that a client may give, and who is to do each."""
-
-_FOLLOWS: Final[Mapping[type[Msg], tuple[type[Msg], ...]]] = {
-    TakeView: (Wait,),
-    PrefixRead: (EnterPrefix,),
-    LeavePrefix: (EnterPrefix,),
-    Cancel: tuple(_ROUTES),
-}
-"""What a client may say of an order that it gave, and of which."""
-
-_HELD: Final = (Wait, Settle, EnterPrefix)
-"""Orders that last until they are cancelled, where nothing else ends them."""
 
 
 class _Order(msgspec.Struct):
@@ -95,7 +81,7 @@ class _Order(msgspec.Struct):
 
     @property
     def to(self) -> str:
-        return _ROUTES[self.kind]
+        return ROUTES[self.kind]
 
 
 class Door:
@@ -144,6 +130,11 @@ class Door:
                 | Synced(ticket)
                 | ViewTexts(ticket)
                 | PrefixOpen(ticket)
+                | Seen(ticket)
+                | TextsInForce(ticket)
+                | Counted(ticket)
+                | AgentNamed(ticket)
+                | AgentLogged(ticket)
             ):
                 return self._answer(ticket, message)
         raise Bug(f"the door does not know {message}")
@@ -177,9 +168,10 @@ class Door:
         if hello.protocol == PROTOCOL:
             self.clients[client] = {}
             self.look = None
+            keys = [KeepKeys(hello.keys)] if hello.keys else []
             welcome = Send(client, Welcome(PROTOCOL, self.version, self.pid))
             busy = [CancelTimer(_IDLE)] if self.leaves_when_idle else []
-            return [*busy, welcome, Grant(client, _counted(len(data)))]
+            return [*keys, *busy, welcome, Grant(client, _counted(len(data)))]
         owner = f"the chat's owner (pid {self.pid}, eukhe {self.version})"
         if hello.protocol < PROTOCOL:
             why = f"{owner} is newer than this eukhe ({hello.version}): update this one, or end that process"
@@ -201,7 +193,7 @@ class Door:
         if numbers is None:
             return ()
         orders = [(number, self.orders.pop(number)) for number in numbers.values()]
-        ended = [Tell(order.to, Cancel(NAME, number)) for number, order in orders if order.kind in _HELD]
+        ended = [Tell(order.to, Cancel(NAME, number)) for number, order in orders if order.kind in HELD]
         return [*ended, *(() if self.clients else self._idle_in(OWNER_IDLE_S))]
 
     # --- orders ---
@@ -212,9 +204,9 @@ class Door:
         except msgspec.DecodeError as error:
             return self._refuse(client, f"what was said is no order: {error}")
         kind = type(order)
-        if kind in _ROUTES:
+        if kind in ROUTES:
             return self._give(client, order, len(data))
-        if kind in _FOLLOWS:
+        if kind in FOLLOWS:
             return self._follow(client, order, len(data))
         if isinstance(order, StopOwner):
             return [
@@ -244,13 +236,13 @@ class Door:
         if number is None:
             return [grant]  # what it follows has ended meanwhile
         order = self.orders[number]
-        if order.kind not in _FOLLOWS[kind]:
+        if order.kind not in FOLLOWS[kind]:
             return self._refuse(client, f"{kind.__name__} does not follow {order.kind.__name__}")
-        told = [Tell(order.to, _renamed(follower, number))] if order.kind in _HELD else []
+        told = [Tell(order.to, _renamed(follower, number))] if order.kind in HELD else []
         if kind not in (LeavePrefix, Cancel):
             return [*told, grant]
         del tickets[ticket]
-        if order.kind in _HELD:
+        if order.kind in HELD:
             del self.orders[number]
             return [*told, grant, Grant(client, order.bytes_)]
         order.ticket = None
