@@ -13,8 +13,8 @@ As Anthropic documents it ("Prompt caching", its sections on automatic prefix ch
 - An entry can be read once the response of the request that writes it has begun: two requests at once both pay.
 - Usage: what was read; what stands between that and the last mark, which was written; all after it, paid as it is.
 
-Where the documentation is silent: a request also refreshes the entries at its own marks that stand before the one it
-reads, and an entry can be read exactly five minutes after. That a new image would empty the cache is not modelled.
+Where the documentation is silent: once its response has begun a request has refreshed the
+entries at all its marks, and an entry can be read exactly five minutes after. That a new image would empty the cache is not modelled.
 
 `Automatic` is the cache of OpenAI's form: no marks, no price for writing; the longest prefix that was there before, in
 steps of 128 tokens from 1,024. Its entries are taken to live as long, the least that is promised.
@@ -58,7 +58,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """What one request costs at its start, and the entries that it writes once its response begins."""
+    """What one request costs at its start, and the entries that it writes, or refreshes, once its response begins."""
 
     usage: Usage
     started_s: float
@@ -113,10 +113,10 @@ class PromptCache:
         hit = self._hit(blocks, keys, marks, now_s)
         read = sizes[hit + 1]
         cached = sizes[marks[-1] + 1] if marks else read
-        known = [keys[at] for at in {*marks, hit} if 0 <= at <= hit and self._entries.alive(keys[at], now_s)]
-        self._entries.use(known, now_s)
+        if hit >= 0:
+            self._entries.use([keys[hit]], now_s)
         usage = Usage(input=sizes[-1] - cached, cache_read=read, cache_write=cached - read)
-        return Call(usage, now_s, tuple(keys[at] for at in marks if keys[at] not in known))
+        return Call(usage, now_s, tuple(keys[at] for at in marks))
 
     def begin(self, call: Call) -> None:
         """A request's response begins: from now on others can read what it writes."""
@@ -178,8 +178,7 @@ class Automatic:
         read = max((tokens for tokens, key in steps if self._entries.alive(key, now_s)), default=0)
         self._entries.use((key for tokens, key in steps if tokens <= read), now_s)
         total = sum(block.tokens for block in blocks)
-        writes = tuple(key for tokens, key in steps if tokens > read)
-        return Call(Usage(input=total - read, cache_read=read), now_s, writes)
+        return Call(Usage(input=total - read, cache_read=read), now_s, tuple(key for _, key in steps))
 
     def begin(self, call: Call) -> None:
         """A request's response begins: from now on others can read its prefixes."""
