@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 import recall
 
-from eukhe.cli.seek import words
 from eukhe.limits import NODE_BYTES_MAX, VIEW_CEILING_BYTES
 from eukhe.model.part import Part
+from eukhe.model.seek import words
 from eukhe.model.text import cut
 
 FILLER = "nothing much to say about it " * 30

@@ -1,7 +1,7 @@
 """Zooming by the words of a question."""
 
-from eukhe.cli.seek import Seeker
 from eukhe.model.part import Part
+from eukhe.model.seek import Seeker
 
 FILLER = "nothing to say about it … "
 

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from eukhe.cli.seek import Seeker
 from eukhe.limits import MERGE_HALF_BYTES_MAX, NODE_BYTES_MAX, REPEAT_CHARS_MIN, VIEW_CEILING_BYTES
 from eukhe.model.chat import Chat, ChatLimits
 from eukhe.model.extract import extract
 from eukhe.model.part import Part
+from eukhe.model.seek import Seeker
 from eukhe.model.text import cut, flatten, label, size, split
 from eukhe.world.transcripts import Said, plan, read
 

@@ -13,12 +13,12 @@ from eukhe.cli.command import Command, Given
 from eukhe.cli.memory_build import build, tell_build
 from eukhe.cli.output import emit, fit_width, say
 from eukhe.cli.reading import Memory, reading
-from eukhe.cli.seek import Seeker
 from eukhe.cli.service import owner_of
 from eukhe.demo import Question, questions, sessions
 from eukhe.limits import DEMO_ZOOMS_MAX
 from eukhe.model.part import Part
 from eukhe.model.render import line
+from eukhe.model.seek import Seeker
 from eukhe.world.config import store
 from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT
 from eukhe.world.transcripts import plan

@@ -1,4 +1,4 @@
-"""Zooming by the words of a question, as a reader does who knows nothing else.
+"""Zooming by the words of a question, as a reader does who knows nothing else. Pure: no clock, disk or threads.
 
 A line promises as much as the question's words in it are rare in the view, more where they are many of the question's,
 a little for its neighbour's words (a result stands beside its call), and a little for every level, since a line of
