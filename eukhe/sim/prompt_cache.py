@@ -13,8 +13,8 @@ As Anthropic documents it ("Prompt caching", its sections on automatic prefix ch
 - An entry can be read once the response of the request that writes it has begun: two requests at once both pay.
 - Usage: what was read; what stands between that and the last mark, which was written; all after it, paid as it is.
 
-Where the documentation is silent: once its response has begun a request has refreshed the
-entries at all its marks, and an entry can be read exactly five minutes after. That a new image would empty the cache is not modelled.
+Where the documentation is silent: a request refreshes the entries at all its marks once its response has begun, and an
+entry can be read exactly five minutes after. That a new image would empty the cache is not modelled.
 
 `Automatic` is the cache of OpenAI's form: no marks, no price for writing; the longest prefix that was there before, in
 steps of 128 tokens from 1,024. Its entries are taken to live as long, the least that is promised.
