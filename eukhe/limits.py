@@ -41,6 +41,36 @@ SCRIPTED_LONG_BYTES: Final = 1_300  # of its line that is too long
 WORKER_REPLY_BYTES_MAX: Final = 1_000_000  # of one event that a worker sends
 REPLY_CHARS_MAX: Final = 100_000  # of a line's reply; a longer one is a failed call
 
+TURN_REPORT_BYTES_MAX: Final = 33_554_432  # of one event of a turn's call
+TURN_REPLY_CHARS_MAX: Final = 4_000_000  # of a turn's reply, thoughts and tools' inputs included
+
+# Models' providers
+PROVIDER_CONNECT_S: Final = 20.0
+PROVIDER_SILENCE_S: Final = 300.0  # without a piece of a reply; pings are none
+STREAM_LINE_BYTES_MAX: Final = 8_388_608  # of one line of a stream, or of a reply in one piece
+ERROR_BODY_BYTES_MAX: Final = 65_536  # read of a response that says why there is none
+ERROR_WORDS_CHARS_MAX: Final = 400  # of a provider's words that are passed on
+OUTPUT_TOKENS: Final = 128_000  # the most that a reply may have, of most models
+OUTPUT_TOKENS_OLDER: Final = 64_000
+THINKING_TOKENS_MIN: Final = 1_024  # the smallest budget that a provider takes
+THINKING_TOKENS: Final = {  # by effort, of models that take a budget
+    "minimal": 1_024,
+    "low": 4_096,
+    "medium": 10_240,
+    "high": 20_480,
+    "xhigh": 28_672,
+    "max": 32_768,
+}
+THINKING_SHARE_MAX: Final = 0.8  # of a reply's tokens, so that some are left for what is said
+
+# Answers without a model (builtin/recall)
+RECALL_ROUNDS_MAX: Final = 10  # of looks into the memory
+RECALL_LOOKS: Final = 3  # of one round
+RECALL_HITS_READ: Final = 6  # of a search's hits that are read whole
+RECALL_PASSAGES_SHOWN: Final = 5
+RECALL_PASSAGE_CHARS_MAX: Final = 600
+RECALL_PIECE_CHARS_MAX: Final = 300  # of a sentence or line of a passage
+
 # The socket (section 7)
 PROTOCOL: Final = 1
 FRAME_HEAD_BYTES: Final = 4  # the length that stands before a frame
