@@ -57,8 +57,6 @@ class AnthropicForm:
             raise Refusal("x-api-key header is required", 401)
         if keys and key not in keys:
             raise Refusal("invalid x-api-key", 401)
-        if "anthropic-version" not in headers:
-            raise Refusal("anthropic-version: header is required")
         if not isinstance(body, dict):
             raise Refusal("The request body is not valid JSON")
         name = body.get("model")
@@ -66,7 +64,7 @@ class AnthropicForm:
             raise Refusal("model: Field required")
         if name not in ANTHROPIC:
             raise Refusal(f"model: {name}", 404)
-        rules.check(body, ANTHROPIC[name])
+        rules.check(body, ANTHROPIC[name], headers.get("anthropic-version", ""))
         _check_signatures(body)
         return body
 
@@ -195,15 +193,16 @@ def _heard(block: Body) -> Heard:
 
 def _message_blocks(body: Body) -> list[Block]:
     """The messages' blocks. The settings that are rendered into the prompt stand before the first of them."""
+    model = ANTHROPIC[body["model"]]
     settings = {
         "tool_choice": body.get("tool_choice"),
         "thinking": body.get("thinking"),
-        "effort": (body.get("output_config") or {}).get("effort", "high"),
+        "effort": (body.get("output_config") or {}).get("effort", model.effort),
     }
     found: list[Block] = []
     rows = list(rules.turns(body["messages"]))
     for number, (_, role, content) in enumerate(rows):
-        stripped = not ANTHROPIC[body["model"]].keeps_thoughts and any(_speaks(later) for later in rows[number + 1 :])
+        stripped = not model.keeps_thoughts and any(_speaks(later) for later in rows[number + 1 :])
         for block in content:
             if not (stripped and block["type"] in rules.THOUGHTS):
                 found.append(_block(role if found else f"{orjson.dumps(settings).decode()}{role}", block))

@@ -14,8 +14,10 @@ from fake_models import BUDGET_TOKENS_MIN, EFFORTS, Model
 IMAGE_BYTES_MAX = 5 * 1024 * 1024
 FIELDS = {
     *("model", "max_tokens", "messages", "system", "tools", "tool_choice", "stream", "thinking", "output_config"),
-    *("metadata", "stop_sequences", "temperature", "top_p", "top_k", "service_tier"),
+    *("metadata", "stop_sequences", "service_tier"),
 }
+SAMPLING = {"temperature", "top_p", "top_k"}  # which the first version alone takes
+VERSIONS = ("2023-06-01", "2026-10-21")
 TYPES = {
     "user": ("text", "image", "tool_result"),
     "assistant": ("text", "thinking", "redacted_thinking", "tool_use"),
@@ -26,9 +28,11 @@ _CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 
-def check(body: Body, model: Model) -> None:
-    """Nothing, for a request that is right."""
-    for field in body.keys() - FIELDS:
+def check(body: Body, model: Model, version: str) -> None:
+    """Nothing, for a request that is right. `version`: of the API, as its header says."""
+    if version not in VERSIONS:
+        raise Refusal("anthropic-version: header is required" if not version else f"anthropic-version: {version}")
+    for field in body.keys() - FIELDS - (SAMPLING if version == VERSIONS[0] else set()):
         raise Refusal(f"{field}: Extra inputs are not permitted")
     _check_numbers(body, model)
     _check_thinking(body, model)

@@ -122,6 +122,7 @@ class FakeApi:
         if self._server is None:
             return
         self._down = True
+        self._server.cut_off()
         self._know()
         self._server.close()
         broken, self._server = self._server.broken, None

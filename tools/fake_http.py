@@ -55,7 +55,7 @@ Handle = Callable[[Got], Answered]
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """One thread a connection. `close` ends them all."""
+    """One thread a connection. `cut_off` and then `close` end them all."""
 
     allow_reuse_address = True
     request_queue_size = 128
@@ -74,14 +74,17 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def port(self) -> int:
         return int(self.server_address[1])
 
-    def close(self) -> None:
-        """Nobody is let in any more, and every connection is closed."""
+    def cut_off(self) -> None:
+        """Nobody is let in any more, and every connection is shut down."""
         self.shutdown()
         self._thread.join()
         with self._lock:
             for connection in self._open:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Waits until nothing is under way, and closes all."""
         self.server_close()
 
     def process_request(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
@@ -131,7 +134,7 @@ class _Connection(BaseHTTPRequestHandler):
         try:
             answered.begins()
             self._begin(answered)
-            whole = self._play(answered) and not self._left()
+            whole = self._play(answered)
         except OSError:
             self.close_connection = True
         finally:
@@ -157,8 +160,11 @@ class _Connection(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _play(self, response: Response) -> bool:
-        """Sends the steps. Whether the body ended as a whole one does."""
+        """Sends the steps. Whether all of them went to a client that was still there."""
         for step in response.steps:
+            if self._left():
+                self.close_connection = True
+                return False
             if isinstance(step, End):
                 if step.how == "end" and response.stream:
                     self.wfile.write(b"0\r\n\r\n")

@@ -10,9 +10,10 @@ BUDGET_TOKENS_MIN = 1_024
 
 
 class Model(NamedTuple):
-    """`thinking`: the kinds that may be asked for. `prefill`: the last message may be the assistant's.
+    """`thinking`: the kinds that may be asked for. `effort`: where none is asked for.
 
-    `keeps_thoughts`: those of earlier turns stay in the prompt; else they go when the user speaks again.
+    `prefill`: the last message may be the assistant's. `keeps_thoughts`: those of earlier turns stay in the prompt;
+    else they go when the user speaks again.
     """
 
     name: str
@@ -20,6 +21,7 @@ class Model(NamedTuple):
     output_tokens: int = 128_000
     thinking: tuple[str, ...] = ("adaptive", "disabled")
     efforts: tuple[str, ...] = EFFORTS
+    effort: str = "high"
     prefill: bool = False
     keeps_thoughts: bool = True
     always_thinks: bool = False
@@ -34,8 +36,9 @@ ANTHROPIC = {
     for model in (
         *(_ALWAYS._replace(name=name) for name in ("claude-fable-5", "claude-fable-5-1", "claude-fable-5-2")),
         *(_ALWAYS._replace(name=name) for name in ("claude-mythos-5", "claude-mythos-5-1", "claude-mythos-5-2")),
-        *(Model(name) for name in ("claude-opus-5", "claude-opus-5-5", "claude-opus-4-8", "claude-opus-4-7")),
-        *(Model(name) for name in ("claude-sonnet-5", "claude-sonnet-5-5", "claude-haiku-5-5")),
+        *(Model(name) for name in ("claude-opus-5", "claude-opus-4-8", "claude-opus-4-7")),
+        *(Model(name) for name in ("claude-sonnet-5", "claude-sonnet-5-5")),
+        *(Model(name, effort="medium") for name in ("claude-opus-5-5", "claude-haiku-5-5")),
         *(_BOTH._replace(name=name) for name in ("claude-opus-4-6", "claude-sonnet-4-6")),
         *(
             _OLD._replace(name=name, efforts=("low", "medium", "high"), keeps_thoughts=True)
