@@ -46,10 +46,23 @@ TURN_REPLY_CHARS_MAX: Final = 4_000_000  # of a turn's reply, thoughts and tools
 
 # Models' providers
 PROVIDER_CONNECT_S: Final = 20.0
+RETRY_AFTER_MAX_S: Final = 86_400.0  # that a provider may ask for
 PROVIDER_SILENCE_S: Final = 300.0  # without a piece of a reply; pings are none
 STREAM_LINE_BYTES_MAX: Final = 8_388_608  # of one line of a stream, or of a reply in one piece
 ERROR_BODY_BYTES_MAX: Final = 65_536  # read of a response that says why there is none
 ERROR_WORDS_CHARS_MAX: Final = 400  # of a provider's words that are passed on
+ANTHROPIC_ERROR_STATUSES: Final = {  # of HTTP, which an error in a stream would have had without one
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
 OUTPUT_TOKENS: Final = 128_000  # the most that a reply may have, of most models
 OUTPUT_TOKENS_OLDER: Final = 64_000
 THINKING_TOKENS_MIN: Final = 1_024  # the smallest budget that a provider takes
@@ -62,6 +75,15 @@ THINKING_TOKENS: Final = {  # by effort, of models that take a budget
     "max": 32_768,
 }
 THINKING_SHARE_MAX: Final = 0.8  # of a reply's tokens, so that some are left for what is said
+
+# A turn
+TURN_REQUESTS_MAX: Final = 500  # of one turn or subagent
+TURN_STATUS_S: Final = 1.0  # between two looks at what a turn waits for
+TURN_TRIES_MAX: Final = 5  # to get a request answered
+TURN_RETRY_S: Final = 1.0  # before the second; then twice as long each time
+TURN_RETRY_AFTER_MAX_S: Final = 120.0  # a provider that wants to be left alone for longer ends the turn
+AGENTS_MAX: Final = 8  # subagents of one client that work at a time; more wait
+CLIENT_END_S: Final = 5.0  # in which a client that ends is still told that what it said has arrived
 
 # Answers without a model (builtin/recall)
 RECALL_ROUNDS_MAX: Final = 10  # of looks into the memory

@@ -28,6 +28,12 @@ class ToolHeard(Msg, frozen=True):
     event: ToolEvent
 
 
+class TurnDue(Msg, frozen=True):
+    """A turn to itself: something has lasted as long as it may; each has a number."""
+
+    number: int
+
+
 # --- the edge to the turn ---
 
 
