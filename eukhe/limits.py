@@ -93,6 +93,18 @@ RECALL_PASSAGES_SHOWN: Final = 5
 RECALL_PASSAGE_CHARS_MAX: Final = 600
 RECALL_PIECE_CHARS_MAX: Final = 300  # of a sentence or line of a passage
 
+# What a model is sent (section 6)
+NODE_WORDS: Final = 70  # that a line has room for, about
+LINE_TOKENS_MAX: Final = 16_384  # of a line's reply, thinking included
+TURN_TOKENS_MAX: Final = 32_768  # of one reply of a turn, thinking included
+INSTRUCTIONS_BYTES_MAX: Final = 65_536  # of the user's AGENTS.md, which every call carries
+PROMPT_BYTES_MAX: Final = 131_072  # of a file of `memory.prompts`
+FOLDER_INSTRUCTIONS_CHARS_MAX: Final = 30_000  # of a folder's AGENTS.md that a turn is shown
+FOLDER_INSTRUCTIONS_BYTES_MAX: Final = 1_000_000  # of it that is read
+GIT_FILE_BYTES_MAX: Final = 4_096  # of .git/HEAD
+GIT_BRANCH_CHARS_MAX: Final = 200
+GIT_COMMIT_DIGITS: Final = 12  # that name a commit where there is no branch
+
 # The socket (section 7)
 PROTOCOL: Final = 1
 FRAME_HEAD_BYTES: Final = 4  # the length that stands before a frame
