@@ -65,11 +65,15 @@ class OwnerLink(Protocol):
     """A client's way to the chat's owner, which finds the next one when the owner ends."""
 
     def open(self, heard: Callable[[OwnerEvent], None]) -> None:
-        """Looks for the owner. `heard` is told from any thread, `OwnerFound` first."""
+        """Looks for the owner. `heard` is told from any thread, `OwnerFound` first.
+
+        Said again after each `OwnerFound`: what is sent from then on is for that one, what was sent before is not, so
+        that it does not come twice where it is sent again. After `OwnerLost`: looks once more.
+        """
         ...
 
     def send(self, to: str, data: bytes) -> None:
-        """Sends an order, encoded, for one of its actors; nothing where the owner is gone, of which is heard."""
+        """Sends an order, encoded, for one of its actors; to nobody where that is gone, of which is heard."""
         ...
 
     def close(self) -> None:
