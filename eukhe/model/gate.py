@@ -14,8 +14,11 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from msgspec import json
+
 from eukhe.limits import BLOCK_LINES, INDEX_DIGEST_BYTES, PREFIX_WARM_S, PREFIX_WRITER_S
 from eukhe.model.part import Part
+from eukhe.model.prompt import Texts
 
 Call = tuple[str, int]
 """Who asked, and its number for the call."""
@@ -81,8 +84,11 @@ class Prefix:
         return Gone((call,), writes=True)
 
 
-def prefix_of(model: str, lines: Sequence[Part]) -> str:
-    """The name of what a call sends up to its view's mark, the end of the last whole block. Texts never change."""
+def prefix_of(model: str, lines: Sequence[Part], effort: str = "", texts: Texts | None = None) -> str:
+    """The name of what a call sends up to its view's mark, the end of the last whole block.
+
+    A line's text never changes, so its node stands for it. `texts`: those in force; None where none are sent.
+    """
     whole = lines[: len(lines) - len(lines) % BLOCK_LINES]
-    told = " ".join([model, *(part.name for part in whole)])
-    return blake2b(told.encode(), digest_size=INDEX_DIGEST_BYTES).hexdigest()
+    told = json.encode([model, effort, texts, [part.name for part in whole]])
+    return blake2b(told, digest_size=INDEX_DIGEST_BYTES).hexdigest()

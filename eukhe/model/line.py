@@ -36,7 +36,7 @@ class Failed(NamedTuple):
 
 def replied(state: Asking, reply: str | None) -> Asking | Done:
     """A call ended with a reply, its text blocks joined; None for one that only thought."""
-    line = _trimmed(reply or "")
+    line = trimmed(reply or "")
     calls = state.calls + 1
     if not line:
         return Done(cut(state.best if state.best is not None else state.source), calls)
@@ -61,7 +61,7 @@ def from_input(sources: tuple[str, ...]) -> str:
     return "\n".join(cut(half, MERGE_HALF_BYTES_MAX) for half in sources)
 
 
-def _trimmed(reply: str) -> str:
+def trimmed(reply: str) -> str:
     """A reply without blanks around it and without the head that some models repeat."""
     line = clean(reply).strip()
     head = _HEAD.match(line)
