@@ -17,19 +17,26 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from eukhe.actors.ports import Broke, CallEvent, Delta, Responding
-from eukhe.world.providers.calls import caller
+from eukhe.world.providers.calls import caller, prepare
 from eukhe.world.worker_wire import Order, Report, cleaned, encode, order_of
 
 
-def serve(control_fd: int, life_fd: int) -> None:
-    """The fork server: a worker for each connection that comes through `control_fd`."""
+def serve(control_fd: int, life_fd: int, models: tuple[str, ...] = ()) -> None:
+    """The fork server: a worker for each connection that comes through `control_fd`.
+
+    `models`: whose calls they will make; what those need is loaded once, here. A call of another loads it by itself.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the owner to decide
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the owner sees an end by the connection; no zombies
     _end_with(life_fd)
+    for model in models:
+        with suppress(Exception):  # whatever is wrong is said by the call that meets it
+            prepare(model)
     gc.freeze()  # what is loaded is never looked at, so it stays shared
     with socket.socket(fileno=control_fd) as control:
         while True:
@@ -72,14 +79,15 @@ def reports(order: Order) -> Iterator[bytes]:
             yield event if isinstance(event, bytes) else _report(order, event)
             ended = not isinstance(event, Responding | Delta)
     except Exception as error:  # noqa: BLE001, a library's errors are of any kind
-        yield _report(order, Broke(f"{type(error).__name__}: {error}"))
+        if not ended:  # else it is in letting go of what was read, and nobody listens any more
+            yield _report(order, Broke(f"{type(error).__name__}: {error}"))
         return
     if not ended:
         yield _report(order, Broke("the response had no end"))
 
 
 def _report(order: Order, event: CallEvent) -> bytes:
-    return encode(Report(order.call, order.part, cleaned(event)))
+    return encode(Report(order.call, order.part, cleaned(event, order.key)))
 
 
 # --- the owner's end ---

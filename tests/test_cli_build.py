@@ -47,7 +47,7 @@ def test_an_owner_goes_on_with_the_settings_that_it_began_with_which_is_said(ser
     changed = command(served, "config", "set", "memory.viewBytes", "64000")
     goes_on = "which owns the chat goes on with what it began with; `eukhe stop` it, and the next one has this"
     assert [f"memory.viewBytes {set_in}", f"pid {owner(served)}, {goes_on}"] == changed.err.splitlines()
-    assert [f"model {set_in}"] == command(served, "config", "set", "model", "any/model").err.splitlines()
+    assert [f"model {set_in}"] == command(served, "config", "set", "model", "openai/any").err.splitlines()
     assert 0 == command(served, "stop").code
     changed = command(served, "config", "set", "memory.viewBytes", "32000")
     assert [f"memory.viewBytes {set_in}"] == changed.err.splitlines()

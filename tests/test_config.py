@@ -14,6 +14,9 @@ from eukhe.cli.main import run
 from eukhe.errors import SettingsError
 from eukhe.model.chat import ChatLimits
 from eukhe.world.config import SETTINGS, Found, load, setting_of, store
+from eukhe.world.providers.registry import LINE_MODELS, TURN_MODELS
+
+ADDRESS = "an address as http://localhost:8080/v1, no user in it"
 
 
 @pytest.fixture
@@ -32,17 +35,17 @@ def write(home: Path, text: str) -> Path:
 def test_without_a_file_every_setting_is_its_default(home: Path) -> None:
     settings = load(home, {}, {})
     assert {key: Found(setting.default, "default") for key, setting in SETTINGS.items()} == settings.found
-    assert "builtin/extract" == settings.text("memory.model")
+    assert settings.text("memory.model") is None
     assert ChatLimits() == settings.chat_limits()
 
 
 def test_a_flag_beats_the_environment_beats_the_file_for_a_turns_settings(home: Path) -> None:
-    write(home, '{"model": "a/file", "thinking": "low"}')
-    assert Found("a/file", "file") == load(home, {}, {}).found["model"]
-    environment = {"EUKHE_MODEL": "a/environment", "EUKHE_THINKING": "high"}
-    assert Found("a/environment", "environment EUKHE_MODEL") == load(home, environment, {}).found["model"]
-    settings = load(home, environment, {"model": "a/flag"})
-    assert Found("a/flag", "flag --model") == settings.found["model"]
+    write(home, '{"model": "openai/file", "thinking": "low"}')
+    assert Found("openai/file", "file") == load(home, {}, {}).found["model"]
+    environment = {"EUKHE_MODEL": "openai/environment", "EUKHE_THINKING": "high"}
+    assert Found("openai/environment", "environment EUKHE_MODEL") == load(home, environment, {}).found["model"]
+    settings = load(home, environment, {"model": "openai/flag"})
+    assert Found("openai/flag", "flag --model") == settings.found["model"]
     assert Found("high", "environment EUKHE_THINKING") == settings.found["thinking"]
 
 
@@ -51,9 +54,12 @@ def test_an_empty_variable_is_no_setting(home: Path) -> None:
 
 
 def test_the_memorys_settings_come_from_the_file_alone() -> None:
-    assert {"model": "EUKHE_MODEL", "thinking": "EUKHE_THINKING"} == {
-        key: setting.variable for key, setting in SETTINGS.items() if setting.variable
-    }
+    assert {
+        "model": "EUKHE_MODEL",
+        "thinking": "EUKHE_THINKING",
+        "anthropic.baseUrl": "EUKHE_ANTHROPIC_BASE_URL",
+        "openai.baseUrl": "EUKHE_OPENAI_BASE_URL",
+    } == {key: setting.variable for key, setting in SETTINGS.items() if setting.variable}
 
 
 @pytest.mark.rule("23", "33")
@@ -66,8 +72,19 @@ def test_view_bytes_scale_both_views(home: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "allowed"),
     [
-        ("model", "gpt", "provider/model"),
-        ("model", 5, "provider/model"),
+        ("model", "gpt", TURN_MODELS),
+        ("model", 5, TURN_MODELS),
+        ("model", "builtin/extract", TURN_MODELS),
+        ("model", "openai/", TURN_MODELS),
+        ("model", "openai/a b", TURN_MODELS),
+        ("memory.model", "builtin/recall", LINE_MODELS),
+        ("memory.model", "nobody/none", LINE_MODELS),
+        ("openai.baseUrl", "localhost:8080", ADDRESS),
+        ("openai.baseUrl", "file:///etc/passwd", ADDRESS),
+        ("openai.baseUrl", "http://", ADDRESS),
+        ("openai.baseUrl", "http://user:word@localhost/v1", ADDRESS),
+        ("openai.baseUrl", "http://localhost:99999/v1", ADDRESS),
+        ("anthropic.baseUrl", "http://localhost/v1?key=1", ADDRESS),
         ("thinking", "hard", "one of off, minimal, low, medium, high, xhigh, max"),
         ("memory.settleTimeoutMs", -1, "a whole number from 0 to 600000"),
         ("memory.settleTimeoutMs", True, "a whole number from 0 to 600000"),
@@ -96,14 +113,14 @@ def test_a_wrong_value_in_the_file_is_named_with_what_is_allowed(
 
 @pytest.mark.rule("D6")
 def test_a_memory_model_that_no_provider_has_is_refused_clearly(home: Path) -> None:
-    with pytest.raises(SettingsError, match="allowed: builtin/extract: this version has no other"):
-        store(home, "memory.model", "anthropic/some-model")
+    with pytest.raises(SettingsError, match="allowed: anthropic/NAME, openai/NAME or builtin/extract"):
+        store(home, "memory.model", "nobody/some-model")
 
 
 def test_a_wrong_value_of_a_variable_or_a_flag_names_it(home: Path) -> None:
     with pytest.raises(SettingsError, match=r'^thinking is "hard" \(EUKHE_THINKING\); allowed: one of '):
         load(home, {"EUKHE_THINKING": "hard"}, {})
-    with pytest.raises(SettingsError, match=r'^model is "gpt" \(--model\); allowed: provider/model$'):
+    with pytest.raises(SettingsError, match=r'^model is "gpt" \(--model\); allowed: anthropic/NAME, '):
         load(home, {}, {"model": "gpt"})
 
 
@@ -113,7 +130,7 @@ def test_a_malformed_file_is_said_and_left_as_it_is(home: Path, text: str) -> No
     with pytest.raises(SettingsError, match=r"settings\.json:"):
         load(home, {}, {})
     with pytest.raises(SettingsError, match="mend it or move it away"):
-        store(home, "model", "a/b")
+        store(home, "model", "openai/b")
     assert text == file.read_text()
 
 
@@ -141,19 +158,19 @@ def test_a_misspelt_key_gets_a_hint() -> None:
 
 
 def test_writing_keeps_everything_else_in_the_file(home: Path) -> None:
-    file = write(home, '{"z": [1, {"y": null}], "memory": {"unheard": 1.5, "search": false}, "model": "a/b"}')
+    file = write(home, '{"z": [1, {"y": null}], "memory": {"unheard": 1.5, "search": false}, "model": "openai/b"}')
     store(home, "memory.viewBytes", "64000")
     expected = {
         "z": [1, {"y": None}],
         "memory": {"unheard": 1.5, "search": False, "viewBytes": 64000},
-        "model": "a/b",
+        "model": "openai/b",
     }
     assert expected == json.loads(file.read_text())
     assert list(expected) == list(json.loads(file.read_text()))
 
 
 def test_unsetting_leaves_the_file_as_it_was_before(home: Path) -> None:
-    store(home, "model", "a/b")
+    store(home, "model", "openai/b")
     before = (home / "settings.json").read_bytes()
     store(home, "memory.search", "off")
     store(home, "memory.search", None)
@@ -163,7 +180,7 @@ def test_unsetting_leaves_the_file_as_it_was_before(home: Path) -> None:
 def test_the_file_is_the_users_alone_whatever_the_umask(home: Path) -> None:
     before = os.umask(0)
     try:
-        store(home / "new", "model", "a/b")
+        store(home / "new", "model", "openai/b")
     finally:
         os.umask(before)
     assert 0o700 == stat.S_IMODE((home / "new").stat().st_mode)
@@ -174,9 +191,9 @@ def test_a_file_kept_elsewhere_stays_a_link(home: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "mine.json"
     elsewhere.write_text("{}")
     (home / "settings.json").symlink_to(elsewhere)
-    store(home, "model", "a/b")
+    store(home, "model", "openai/b")
     assert elsewhere == (home / "settings.json").readlink()
-    assert {"model": "a/b"} == json.loads(elsewhere.read_text())
+    assert {"model": "openai/b"} == json.loads(elsewhere.read_text())
 
 
 def test_an_object_that_is_none_is_not_overwritten(home: Path) -> None:
@@ -237,27 +254,29 @@ def test_what_is_set_is_got_and_unset(home: Path, capsys: pytest.CaptureFixture[
 def test_a_setting_without_a_value_prints_nothing_to_stdout(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == config(home, "get", "model")
     printed = capsys.readouterr()
-    assert ("", "model is not set; allowed: provider/model\n") == (printed.out, printed.err)
+    assert ("", f"model is not set; allowed: {TURN_MODELS}\n") == (printed.out, printed.err)
 
 
 def test_the_list_shows_value_and_source(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(home, '{"memory": {"dailyUsd": 2.5}, "colour": 1}')
-    monkeypatch.setenv("EUKHE_MODEL", "a/b")
+    monkeypatch.setenv("EUKHE_MODEL", "openai/b")
     assert 0 == run(["--thinking", "high", "config", "list", "--home", str(home)])
     printed = capsys.readouterr()
     assert [
-        "key                     value            source",
-        "model                   a/b              environment EUKHE_MODEL",
-        "thinking                high             flag --thinking",
-        "memory.model            builtin/extract  default",
-        "memory.thinking         medium           default",
-        "memory.settleTimeoutMs  20000            default",
-        "memory.viewBytes        128000           default",
-        "memory.search           true             default",
-        "memory.dailyUsd         2.5              file",
-        "memory.prompts          -                default",
+        "key                     value     source",
+        "model                   openai/b  environment EUKHE_MODEL",
+        "thinking                high      flag --thinking",
+        "anthropic.baseUrl       -         default",
+        "openai.baseUrl          -         default",
+        "memory.model            -         default",
+        "memory.thinking         medium    default",
+        "memory.settleTimeoutMs  20000     default",
+        "memory.viewBytes        128000    default",
+        "memory.search           true      default",
+        "memory.dailyUsd         2.5       file",
+        "memory.prompts          -         default",
     ] == printed.out.splitlines()
     assert f"{home / 'settings.json'}: unknown key colour\n" == printed.err
 
@@ -272,20 +291,20 @@ def test_the_list_as_json_has_every_key(home: Path, capsys: pytest.CaptureFixtur
 def test_setting_what_a_variable_overrides_says_so(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EUKHE_MODEL", "a/b")
-    assert 0 == config(home, "set", "model", "c/d")
+    monkeypatch.setenv("EUKHE_MODEL", "openai/b")
+    assert 0 == config(home, "set", "model", "openai/d")
     assert "but the environment has EUKHE_MODEL, which goes first\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [("model",), ("model", "a/b", "--unset"), ()])
+@pytest.mark.parametrize("words", [("model",), ("model", "openai/b", "--unset"), ()])
 def test_set_wants_a_value_or_unset_and_not_both(home: Path, words: tuple[str, ...]) -> None:
     assert 2 == config(home, "set", *words)
 
 
 def test_a_malformed_file_is_one_line_and_exit_1(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = write(home, '{"model": "a/b"')
+    file = write(home, '{"model": "openai/b"')
     assert 1 == config(home, "list")
     printed = capsys.readouterr()
     assert "" == printed.out
-    assert printed.err.startswith(f"eukhe: {file}:1:16: no JSON: ")
+    assert printed.err.startswith(f"eukhe: {file}:1:21: no JSON: ")
     assert 1 == printed.err.count("\n")

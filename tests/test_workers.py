@@ -164,7 +164,7 @@ def test_a_scripted_model_writes_lines_only_where_a_script_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(SCRIPT_VARIABLE, raising=False)
-    with pytest.raises(SettingsError, match=r"memory\.model is .scripted/any. .*; allowed: builtin/extract"):
+    with pytest.raises(SettingsError, match=r"memory\.model is .scripted/any. .*; allowed: anthropic/NAME"):
         store(tmp_path / "home", "memory.model", "scripted/any")
     monkeypatch.setenv(SCRIPT_VARIABLE, str(tmp_path / "script.json"))
     assert "scripted/any" == store(tmp_path / "home", "memory.model", "scripted/any")

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ENDINGS = {".py", ".md", ".toml", ".txt", ".jsonl", ".json", ".yml", ".yaml", ".cfg", ".sh", ".bend", ""}
 NOT_OURS = {"__pycache__", "dist", "build", "node_modules"}
-HOSTS = {"127.0.0.1", "localhost", "example.com", "example.org"}
+HOSTS = {"127.0.0.1", "localhost", "example.com", "example.org", "api.anthropic.com", "api.openai.com"}
 
 _URL = re.compile(r"\bhttps?://(\[[0-9a-fA-F:]+\]|[\w.-]+)")
 _FOLDER = re.compile(r"(?<![\w.~/-])/(?:work|root|tmp)/[\w.]")

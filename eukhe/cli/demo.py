@@ -20,7 +20,7 @@ from eukhe.model.part import Part
 from eukhe.model.render import line
 from eukhe.model.seek import Seeker
 from eukhe.world.config import store
-from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT
+from eukhe.world.providers.registry import EXTRACT
 from eukhe.world.transcripts import plan
 
 
@@ -32,11 +32,11 @@ def command(keep: bool) -> None:
     Prints the view, zooms from its oldest line down to a message, and finds the answers to questions by zooming.
     """
     with _home(keep) as home:
-        store(home, "memory.model", MEMORY_MODEL_DEFAULT)
+        store(home, "memory.model", EXTRACT)
         given = Given(str(home), no_service=True)
         with plan(sorted(sessions().glob("*.jsonl"))) as planned, owner_of(given) as owner:
             tell_import(import_sessions(owner, planned))
-            tell_build(build(owner), MEMORY_MODEL_DEFAULT)
+            tell_build(build(owner), EXTRACT)
         with reading(given) as memory:
             _view(memory)
             _zoom(memory, memory.chat.view.parts()[0])

@@ -1,5 +1,6 @@
 """`eukhe memory build`."""
 
+import os
 from typing import Any
 
 import click
@@ -12,6 +13,8 @@ from eukhe.cli.output import counted, emit, emit_json
 from eukhe.cli.progress import progress
 from eukhe.cli.reading import find
 from eukhe.cli.service import owner_of
+from eukhe.world.keys import keys_of
+from eukhe.world.providers.choice import memory_model
 
 JSON_KEYS = {
     "built": "how many lines were built",
@@ -33,10 +36,10 @@ def command(given: Given, limit_calls: int | None, as_json: bool) -> None:
     if as_json:
         emit_json(done)
     else:
-        tell_build(done, settings.text("memory.model"))
+        tell_build(done, memory_model(settings, keys_of(os.environ, settings))[0])
 
 
-def tell_build(done: dict[str, Any], model: str | None) -> None:
+def tell_build(done: dict[str, Any], model: str) -> None:
     """Prints what a building did."""
     emit(
         f"{counted(done['built'], 'line')} built with {counted(done['calls'], 'call')} of {model}; "

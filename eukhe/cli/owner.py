@@ -13,6 +13,7 @@ from typing import TextIO
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import Leaving, Msg
 from eukhe.actors.opening import open_chat
+from eukhe.actors.ports import Key
 from eukhe.actors.threads import Edge, Threads
 from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
@@ -24,7 +25,10 @@ from eukhe.world.config import Settings, store
 from eukhe.world.disk import RealDisk
 from eukhe.world.home import make_home
 from eukhe.world.index import SqliteIndex
+from eukhe.world.keys import keys_of
 from eukhe.world.lock import ChatLock
+from eukhe.world.providers.choice import memory_model
+from eukhe.world.providers.registry import costs_money
 from eukhe.world.socket import UnixSockets
 from eukhe.world.workers import workers_for
 
@@ -81,12 +85,14 @@ def own(
     *,
     builds: int | None = None,
     leaves: bool = False,
+    model: str = "",
     lock_wait_s: float = LOCK_WAIT_S,
 ) -> Iterator[Here]:
     """The chat of a home, owned while the block runs; made where there is none yet. Other processes are let in.
 
     `builds`: how many lines may be ordered of the model, None for no limit. `leaves`: it is to end also when nobody
-    came for a while. HomeError, ChatLockedError, LogDamagedError, StoreFailed.
+    came for a while. `model`: which writes lines, as whoever began this found; empty to find it here. HomeError,
+    ChatLockedError, LogDamagedError, StoreFailed.
     """
     chat = make_home(home)
     with ExitStack() as stack:
@@ -104,8 +110,9 @@ def own(
             raise opened.damage
         tell_problems(opened)
         stores_index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
-        model = _model(home, settings)
-        workers = stack.enter_context(closing(workers_for(model)))
+        keys = keys_of(os.environ, settings)
+        model = model or _model(home, settings, keys)
+        workers = stack.enter_context(closing(workers_for(model, keys)))
         sockets = stack.enter_context(closing(UnixSockets(chat)))
         clock = RealClock()
         makers = owner_makers(
@@ -133,16 +140,16 @@ def own(
             raise
 
 
-def _model(home: Path, settings: Settings) -> str:
-    """The model that writes lines. Where none is set, the one that costs nothing is set, and that is said.
+def _model(home: Path, settings: Settings, keys: tuple[Key, ...]) -> str:
+    """The model that writes lines. Where none is set and no key is there, the one that costs nothing is set.
 
     So that a key that turns up later does not begin to cost what was free.
     """
-    model = settings.text("memory.model")
-    assert model is not None
-    if settings.found["memory.model"].source == "default":
-        store(home, "memory.model", model)
-        say(f"no model is set, so {model} writes the memory's lines, offline and for nothing (memory.model)")
+    model, said = memory_model(settings, keys)
+    if said:
+        if not costs_money(model):
+            store(home, "memory.model", model)
+        say(said)
     return model
 
 

@@ -18,8 +18,9 @@ from eukhe.world.home import make_home
 
 @click.command(cls=Command)
 @click.option("--background", is_flag=True, hidden=True, help="As a command starts it: leaves when nobody comes.")
+@click.option("--line-model", default="", hidden=True, help="Which writes lines, as the command that starts it found.")
 @click.pass_obj
-def command(given: Given, background: bool) -> None:
+def command(given: Given, background: bool, line_model: str) -> None:
     """Own the chat in the foreground, for every eukhe of yours, until Ctrl-C, `eukhe stop` or a SIGTERM.
 
     Nobody needs it: the first command that wants an owner starts one in the background, which leaves when nobody came
@@ -27,7 +28,7 @@ def command(given: Given, background: bool) -> None:
     """
     make_home(given.home)  # another user's settings are not even read
     if background:
-        _serve_in_background(given)
+        _serve_in_background(given, line_model)
     else:
         _serve(given)
 
@@ -41,14 +42,14 @@ def _serve(given: Given) -> None:
             say("what was begun is finished first")
 
 
-def _serve_in_background(given: Given) -> None:
+def _serve_in_background(given: Given, line_model: str) -> None:
     """The pipe at stdout tells the command that started this that it is ready, or why it is not.
 
     From then on this process has no terminal: what it says goes to owner.log.
     """
     with ExitStack() as stack:
         try:
-            here = stack.enter_context(own(given.home, settings_of(given), leaves=True))
+            here = stack.enter_context(own(given.home, settings_of(given), leaves=True, model=line_model))
             log = stack.enter_context(open_log(given.home))
         except ExpectedError as error:
             os.write(sys.stdout.fileno(), f"{type(error).__name__} {error}".encode(errors="replace"))

@@ -27,12 +27,16 @@ from eukhe.cli.owner import own
 from eukhe.cli.reading import INDEX_FILE
 from eukhe.errors import ChatLockedError, ExpectedError, OwnerGone, OwnerSilent
 from eukhe.limits import EDGE_WAIT_S, EXIT_SIGNALLED, LOCK_WAIT_S, OWNER_LOOK_S, OWNER_SILENT_S
+from eukhe.world.config import Settings
 from eukhe.world.disk import RealDisk
 from eukhe.world.environment import without_keys
 from eukhe.world.home import make_home
 from eukhe.world.index_reader import ReaderIndex
+from eukhe.world.keys import keys_of
 from eukhe.world.link import Link
 from eukhe.world.lock import owner_pid, starting
+from eukhe.world.providers.choice import memory_model
+from eukhe.world.providers.registry import costs_money
 
 READY = b"ready"
 
@@ -105,7 +109,7 @@ class _Way:
             try:
                 return connect(self._chat)  # which another has started meanwhile
             except OwnerGone:
-                start_in_background(self._given.home)
+                start_in_background(self._given.home, _line_model(settings_of(self._given)))
         return connect(self._chat)
 
 
@@ -143,14 +147,22 @@ def connect(chat: Path) -> Link:
                 said = True
 
 
-def start_in_background(home: Path) -> None:
+def _line_model(settings: Settings) -> str:
+    """The model that costs money and that nobody set, but by a key that is here: the owner has none; empty else."""
+    model, said = memory_model(settings, keys_of(os.environ, settings))
+    return model if said and costs_money(model) else ""
+
+
+def start_in_background(home: Path, model: str = "") -> None:
     """Starts an owner that outlives this command, and returns when it can be connected to.
+
+    `model`: which writes its lines, empty for it to find out by itself.
 
     Until then it talks on this command's stderr. ChatLockedError where another owns the chat, OwnerGone where somebody
     ended it, and whatever else keeps it from starting, as an ExpectedError that says so.
     """
     child = subprocess.Popen(
-        [sys.executable, "-m", "eukhe", "--home", str(home), "serve", "--background"],
+        [sys.executable, "-m", "eukhe", "--home", str(home), "serve", "--background", f"--line-model={model}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

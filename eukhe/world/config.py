@@ -1,16 +1,17 @@
 """The settings: settings.json in the home, the environment, flags.
 
-A flag beats the environment beats the file for what a turn uses (`model`, `thinking`). The memory's settings belong to
-the chat's owner and come from the file alone. No folder but the home is ever looked at. In the file a key's dots are
-objects inside objects: `memory.model` is `{"memory": {"model": …}}`. Keys that nobody knows are kept.
+A flag beats the environment beats the file for what a turn uses (`model`, `thinking`, the addresses of providers). The
+memory's settings belong to the chat's owner and come from the file alone. No folder but the home is ever looked at.
+In the file a key's dots are objects inside objects: `memory.model` is `{"memory": {"model": …}}`. Keys that nobody
+knows are kept.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeGuard
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -27,7 +28,7 @@ from eukhe.limits import (
 from eukhe.model.chat import ChatLimits
 from eukhe.world.disk import RealDisk
 from eukhe.world.home import alone, make_home
-from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT, MEMORY_MODELS_ALLOWED, writes_lines
+from eukhe.world.providers.registry import LINE_MODELS, TURN_MODELS, answers_turns, writes_lines
 
 FILE_NAME: Final = "settings.json"
 THINKING_LEVELS: Final = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -35,7 +36,6 @@ YES: Final = ("true", "on", "yes")
 NO: Final = ("false", "off", "no")
 
 Value = str | int | float | bool
-_MODEL = re.compile(r"[a-z0-9-]+/\S+")
 
 
 class Kind(NamedTuple):
@@ -83,6 +83,16 @@ def _plain(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and value.isprintable()
 
 
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        parts.port  # noqa: B018, a wrong one is an error here
+    except ValueError:
+        return False
+    named = parts.username is not None or parts.query or parts.fragment or " " in text
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not named
+
+
 def _whole(low: int, high: int) -> Kind:
     return Kind(f"a whole number from {low} to {high}", lambda v: type(v) is int and low <= v <= high, _number)
 
@@ -91,8 +101,9 @@ def _one_of(*words: str) -> Kind:
     return Kind(f"one of {', '.join(words)}", lambda v: v in words)
 
 
-_MODEL_NAME = Kind("provider/model", lambda v: _plain(v) and _MODEL.fullmatch(v) is not None)
-_MEMORY_MODEL = Kind(MEMORY_MODELS_ALLOWED, writes_lines)
+_TURN_MODEL = Kind(TURN_MODELS, answers_turns)
+_LINE_MODEL = Kind(LINE_MODELS, writes_lines)
+_ADDRESS = Kind("an address as http://localhost:8080/v1, no user in it", lambda v: _plain(v) and _is_address(v))
 _LEVEL = _one_of(*THINKING_LEVELS)
 _SWITCH = Kind("true or false", lambda v: isinstance(v, bool), _boolean)
 _DOLLARS = Kind(
@@ -105,9 +116,11 @@ _FOLDER = Kind("the absolute path of a folder", lambda v: _plain(v) and Path(v).
 SETTINGS: Final = {
     setting.key: setting
     for setting in (
-        Setting("model", _MODEL_NAME, None, "the model of a turn", "EUKHE_MODEL"),
+        Setting("model", _TURN_MODEL, None, "the model of a turn", "EUKHE_MODEL"),
         Setting("thinking", _LEVEL, None, "a turn's thinking effort", "EUKHE_THINKING"),
-        Setting("memory.model", _MEMORY_MODEL, MEMORY_MODEL_DEFAULT, "the model that writes the memory's lines"),
+        Setting("anthropic.baseUrl", _ADDRESS, None, "where Anthropic's form is spoken", "EUKHE_ANTHROPIC_BASE_URL"),
+        Setting("openai.baseUrl", _ADDRESS, None, "where OpenAI's form is spoken", "EUKHE_OPENAI_BASE_URL"),
+        Setting("memory.model", _LINE_MODEL, None, "the model that writes the memory's lines"),
         Setting("memory.thinking", _LEVEL, "medium", "its thinking effort"),
         Setting(
             "memory.settleTimeoutMs",

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eukhe.limits import WORKER_REPLY_BYTES_MAX
-from eukhe.world.environment import without_keys
+from eukhe.world.environment import of_workers
 from eukhe.world.worker_wire import WorkerFailed
 
-_MAIN = "import sys; sys.path[:] = {path!r}; from eukhe.worker import serve; serve({control}, {life})"
+_MAIN = "import sys; sys.path[:] = {path!r}; from eukhe.worker import serve; serve({control}, {life}, {models!r})"
 
 
 class Forked(NamedTuple):
@@ -34,10 +34,10 @@ class Forked(NamedTuple):
 class ForkServer:
     """One such process, begun when it is made; OSError where it can't be.
 
-    Its workers may outlive it, but never this process.
+    Its workers may outlive it, but never this process. `models`: whose calls its workers will make, most likely.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, models: tuple[str, ...] = ()) -> None:
         self._lock = threading.Lock()
         with ExitStack() as failed, ExitStack() as given:
             self._control, theirs = socket.socketpair()
@@ -48,11 +48,16 @@ class ForkServer:
             given.callback(os.close, life)
             path = [str(Path(entry).absolute()) for entry in sys.path]
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _MAIN.format(path=path, control=theirs.fileno(), life=life)],
+                [
+                    sys.executable,
+                    "-I",
+                    "-c",
+                    _MAIN.format(path=path, control=theirs.fileno(), life=life, models=models),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,  # else whoever reads what the owner says would wait for its workers, too
-                env=without_keys(os.environ),
+                env=of_workers(os.environ),
                 cwd="/",
                 pass_fds=(theirs.fileno(), life),
                 start_new_session=True,  # a group of its own, which ends as one; no signals from a terminal

@@ -22,10 +22,13 @@ Heard = Callable[[CallEvent], None]
 class ProcessWorkers:
     """Implements `Workers` and `Models`. The fork server begins with the first call.
 
-    `idle_s`, `start_s`: see limits.py.
+    `idle_s`, `start_s`: see limits.py. `models`: those that will be called; others can be, and start more slowly.
     """
 
-    def __init__(self, idle_s: float = WORKER_IDLE_S, start_s: float = WORKER_START_S) -> None:
+    def __init__(
+        self, idle_s: float = WORKER_IDLE_S, start_s: float = WORKER_START_S, *, models: tuple[str, ...] = ()
+    ) -> None:
+        self._models = models
         self._idle_s = idle_s
         self._start_s = start_s
         self._lock = threading.Lock()
@@ -108,7 +111,7 @@ class ProcessWorkers:
                 raise WorkerFailed("the workers have gone")
             if self._server is None:
                 try:
-                    self._server = ForkServer()
+                    self._server = ForkServer(self._models)
                 except OSError as error:
                     raise WorkerFailed(f"no fork server could be started: {error}") from error
             return self._server

@@ -6,7 +6,6 @@ import threading
 from contextlib import suppress
 
 from eukhe.actors.ports import CallEvent
-from eukhe.limits import WORKER_REPLY_BYTES_MAX
 from eukhe.world.fork_server import Forked
 from eukhe.world.worker_wire import Order, WorkerFailed, encode, event_of
 
@@ -40,11 +39,11 @@ class WorkerProcess:
     def hear(self, order: Order) -> CallEvent:
         """The next event of the call that it makes. WorkerFailed where it dies, or says anything else."""
         try:
-            data = self._connection.recv_bytes(WORKER_REPLY_BYTES_MAX)
+            data = self._connection.recv_bytes(order.report_bytes_max)
         except (EOFError, ConnectionError):
             raise WorkerFailed(_DIED) from None
         except OSError:
-            raise WorkerFailed(f"a worker sent an event of more than {WORKER_REPLY_BYTES_MAX:,} bytes") from None
+            raise WorkerFailed(f"a worker sent an event of more than {order.report_bytes_max:,} bytes") from None
         return event_of(data, order)
 
     def kill(self) -> None:

@@ -7,10 +7,11 @@ from math import isfinite
 
 import msgspec
 
-from eukhe.actors.ports import Broke, CallEvent, Key, Outage, Replied, Request, TurnRequest
+from eukhe.actors.ports import Broke, CallEvent, Delta, Key, Outage, Replied, Request, TurnRequest
 from eukhe.errors import SettingsError
-from eukhe.limits import REPLY_CHARS_MAX, WHY_CHARS_MAX
+from eukhe.limits import REPLY_CHARS_MAX, TURN_REPORT_BYTES_MAX, WHY_CHARS_MAX, WORKER_REPLY_BYTES_MAX
 from eukhe.model.part import Part
+from eukhe.model.talk import Talk
 from eukhe.model.text import clean, clip
 
 
@@ -32,6 +33,18 @@ class Order(msgspec.Struct, frozen=True):
         if not isinstance(self.request, Request):
             raise SettingsError(f"{self.request.model} writes lines, and answers no turn")
         return self.request
+
+    @property
+    def talk(self) -> Talk:
+        """What its provider is sent. SettingsError where a line's call has none."""
+        if self.request.talk is None:
+            raise SettingsError(f"{self.request.model} was asked for a line without what it is to be sent")
+        return self.request.talk
+
+    @property
+    def report_bytes_max(self) -> int:
+        """The most that one report of it may have."""
+        return TURN_REPORT_BYTES_MAX if self.part is None else WORKER_REPLY_BYTES_MAX
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -68,28 +81,37 @@ def event_of(data: bytes, order: Order) -> CallEvent:
     if (report.call, report.part) != (order.call, order.part):
         made_for = f"for {order.part.name}" if order.part else "of a turn"
         raise WorkerFailed(f"a worker that makes call {order.call} {made_for} told of another, {report.call}")
-    return _within_limits(report.event)
+    return _within_limits(report.event, order)
 
 
-def _within_limits(event: CallEvent) -> CallEvent:
+def _within_limits(event: CallEvent, order: Order) -> CallEvent:
+    is_turn = order.part is None
     match event:
-        case Replied(str() as text) if len(text) > REPLY_CHARS_MAX:
+        case Replied(str() as text) if not is_turn and len(text) > REPLY_CHARS_MAX:
             raise WorkerFailed(f"a reply of {len(text):,} characters; {REPLY_CHARS_MAX:,} is the most for a line")
-        case Broke(why):
-            return Broke(clip(why, WHY_CHARS_MAX))
+        case Replied(_, reply) if is_turn != (reply is not None):
+            raise WorkerFailed("a worker gave a turn no reply, or a line a turn's")
+        case Delta() if not is_turn:
+            raise WorkerFailed("a worker told of a line piece by piece")
+        case Broke(why, usage, too_long):
+            return Broke(clip(why, WHY_CHARS_MAX), usage, too_long)
         case Outage(why, retry_after_s, key):
             sound = retry_after_s is not None and isfinite(retry_after_s)
             return Outage(clip(why, WHY_CHARS_MAX), retry_after_s if sound else None, key)
     return event
 
 
-def cleaned(event: CallEvent) -> CallEvent:
-    """The event with texts that can be sent."""
+def cleaned(event: CallEvent, key: Key | None = None) -> CallEvent:
+    """The event with texts that can be sent. What a failed call says does not hold the key, whoever said it."""
+
+    def told(why: str) -> str:
+        return clean(why.replace(key.value, "[key]") if key is not None and key.value else why)
+
     match event:
-        case Replied(str() as text):
-            return Replied(clean(text))
-        case Broke(why):
-            return Broke(clean(why))
-        case Outage(why, retry_after_s, key):
-            return Outage(clean(why), retry_after_s, key)
+        case Replied(str() as text, reply, usage):
+            return Replied(clean(text), reply, usage)
+        case Broke(why, usage, too_long):
+            return Broke(told(why), usage, too_long)
+        case Outage(why, retry_after_s, wants_key):
+            return Outage(told(why), retry_after_s, wants_key)
     return event

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from eukhe.actors.ports import CallEvent, Key, Replied, Request
 from eukhe.model.extract import extract
-from eukhe.world.providers.registry import MEMORY_MODEL_DEFAULT
+from eukhe.world.providers.registry import EXTRACT
 
 if TYPE_CHECKING:
     from eukhe.world.process_workers import ProcessWorkers
@@ -30,15 +30,19 @@ class OfflineWorkers:
         """Nothing is left of a call."""
 
 
-def workers_for(model: str) -> "OfflineWorkers | ProcessWorkers":
+def workers_for(model: str, keys: tuple[Key, ...] = ()) -> "OfflineWorkers | ProcessWorkers":
     """The workers that an owner is given for the model that writes its lines; to be closed at its end.
+
+    `keys`: those that are known already.
 
     `builtin/extract` stays in the owner: half a millisecond of work that can't hang, which a process makes a third
     longer, and an import by a fifth; the first one costs 80 ms and 20 MB more. All other calls can hang, and end only
     with their process.
     """
-    if model == MEMORY_MODEL_DEFAULT:
+    if model == EXTRACT:
         return OfflineWorkers()
     from eukhe.world.process_workers import ProcessWorkers
 
-    return ProcessWorkers()
+    workers = ProcessWorkers(models=(model,))
+    workers.keep(keys)
+    return workers

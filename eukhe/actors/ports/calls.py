@@ -10,10 +10,15 @@ from eukhe.model.talk import Reply, Talk, Usage
 
 
 class Key(msgspec.Struct, frozen=True):
-    """What a provider knows the user by. It is never shown: a crash tells its actor's last messages."""
+    """What a provider knows the user by. It is never shown: a crash tells its actor's last messages.
+
+    `base_url`: where the provider is, empty for where all have it. A server of the user's own may want no key: its
+    `value` is empty then.
+    """
 
     provider: str
     value: str
+    base_url: str = ""
 
     def __repr__(self) -> str:
         return f"Key({self.provider})"
