@@ -108,12 +108,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Fail:
-    """An error instead of a response. What is left empty is as the form has it. `raw`: a body that is none of it."""
+    """An error instead of a response. What is left empty is as the form has it. `raw`: a body that is none of it.
+
+    `retry_after`: seconds, or a text, as a date is.
+    """
 
     status: int
     message: str = ""
     kind: str = ""
-    retry_after: float | None = None
+    retry_after: float | str | None = None
     raw: bytes | None = None
     wait: Gate | None = None
 

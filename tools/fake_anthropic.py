@@ -51,12 +51,14 @@ class AnthropicForm:
     def __init__(self) -> None:
         self.cache = PromptCache()
 
-    def check(self, body: object, headers: Mapping[str, str], keys: Sequence[str]) -> Body:
+    def admit(self, headers: Mapping[str, str], keys: Sequence[str]) -> None:
         key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
         if not key:
             raise Refusal("x-api-key header is required", 401)
         if keys and key not in keys:
             raise Refusal("invalid x-api-key", 401)
+
+    def check(self, body: object, headers: Mapping[str, str]) -> Body:
         if not isinstance(body, dict):
             raise Refusal("The request body is not valid JSON")
         name = body.get("model")
@@ -68,20 +70,14 @@ class AnthropicForm:
         _check_signatures(body)
         return body
 
-    def models(self) -> bytes:
-        found = [
-            {
-                "type": "model",
-                "id": model.name,
-                "display_name": model.name.replace("-", " ").title(),
-                "created_at": "2026-01-01T00:00:00Z",
-                "lifecycle": "active",
-                "max_input_tokens": model.context_tokens,
-                "max_tokens": model.output_tokens,
-            }
-            for model in ANTHROPIC.values()
-        ]
-        return orjson.dumps({"data": found, "has_more": False, "first_id": found[0]["id"], "last_id": found[-1]["id"]})
+    def models(self, name: str) -> bytes:
+        if name and name not in ANTHROPIC:
+            raise Refusal(f"model: {name}", 404)
+        if name:
+            return orjson.dumps(_model(name))
+        found = [_model(name) for name in ANTHROPIC]
+        ends = {"first_id": found[0]["id"], "last_id": found[-1]["id"]}
+        return orjson.dumps({"data": found, "has_more": False} | ends)
 
     def speeches(self, body: Body) -> tuple[Speech, ...]:
         return joined(
@@ -273,6 +269,19 @@ def signature_of(thought: str) -> str:
 
 
 # --- responses ---
+
+
+def _model(name: str) -> Body:
+    model = ANTHROPIC[name]
+    return {
+        "type": "model",
+        "id": name,
+        "display_name": name.replace("-", " ").title(),
+        "created_at": "2026-01-01T00:00:00Z",
+        "lifecycle": "active",
+        "max_input_tokens": model.context_tokens,
+        "max_tokens": model.output_tokens,
+    }
 
 
 def _event(name: str, data: Body, tokens: int = 0) -> Event:

@@ -1,6 +1,7 @@
 """What the Messages API refuses, in its words: `check` raises a Refusal for what the real one answers with 400.
 
-Left out, and refused as such where a request uses it: documents, server tools, one-hour entries, automatic marks.
+Left out, and refused where a request uses it: documents, server tools, system messages among the others, one-hour
+entries, automatic marks.
 """
 
 import base64

@@ -7,7 +7,8 @@
 header `anthropic-version`. All of OpenAI's is also below `/openai`.
 
 A request that the real one refuses is refused, before anything else. Then comes the script's next act, or what its
-function says; where there is none, the agent answers. Time is asked of `now` alone: the cache lives by it.
+function says; where there is none, the agent answers. Who asks for models takes no act. Time is asked of `now` alone:
+the cache lives by it.
 """
 
 import argparse
@@ -18,9 +19,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import unquote
 
 import fake_script
 import orjson
@@ -55,14 +58,11 @@ class Received:
     body: Any = None
     speeches: tuple[Speech, ...] = ()
     thinks: bool = False
+    model: str = ""
     status: int = 0
     usage: Usage = NO_USAGE
     whole: bool = False
     done: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def model(self) -> str:
-        return str(self.body.get("model", "")) if isinstance(self.body, dict) else ""
 
 
 Scripted = Act | Callable[[Received], Act | None]
@@ -70,7 +70,10 @@ Script = Iterable[Scripted] | Callable[[Received], Act | None]
 
 
 class FakeApi:
-    """The server, from its making until `close`. `keys`: those that are let in; every one where there are none."""
+    """The server, from its making until `close`. `keys`: those that are let in; every one where there are none.
+
+    `keep_bodies`: of requests that are over; what they cost is always kept.
+    """
 
     def __init__(
         self,
@@ -80,6 +83,7 @@ class FakeApi:
         now: Callable[[], float] = time.monotonic,
         keys: Iterable[str] = (),
         port: int = 0,
+        keep_bodies: bool = True,
     ) -> None:
         self.requests: list[Received] = []
         self._ask = script if callable(script) else None
@@ -87,6 +91,7 @@ class FakeApi:
         self._agent = agent or fake_script.Agent()
         self._now = now
         self._keys = tuple(keys)
+        self._keep_bodies = keep_bodies
         self._gates: list[Gate] = []
         self._down = False
         self._came = threading.Condition()
@@ -151,9 +156,10 @@ class FakeApi:
         form = self._form(got)
         received = self._receive(got, form.name)
         try:
+            form.admit(got.headers, self._keys)
             _check_path(got)
             if got.method == "GET":
-                return self._whole(200, form.models(), form, received)
+                return self._whole(200, form.models(_named(got)), form, received)
             self._understand(got, form, received)
         except Refusal as refusal:
             return self._failed(refusal.fail, form, received)
@@ -165,7 +171,7 @@ class FakeApi:
             act.wait.wait()
         if isinstance(act, Fail):
             return self._failed(act, form, received)
-        received.done.set()
+        self._end(received, False)
         return Nothing(act.how)
 
     def _form(self, got: Got) -> Form:
@@ -180,6 +186,7 @@ class FakeApi:
             body = orjson.loads(got.body or b"")
         with self._came:
             received = Received(len(self.requests), form, got.path, dict(got.headers), got.body or b"", body)
+            received.model = str(body.get("model", "")) if isinstance(body, dict) else ""
             self.requests.append(received)
             self._came.notify_all()
         return received
@@ -188,7 +195,7 @@ class FakeApi:
         """Refuses what the real one refuses."""
         if got.body is None:
             raise Refusal("", 413)
-        body = form.check(received.body, got.headers, self._keys)
+        body = form.check(received.body, got.headers)
         form.check_length(body, sum(block.tokens for block in form.blocks(body)))
         received.speeches, received.thinks = form.speeches(body), form.thinks(body)
 
@@ -236,7 +243,7 @@ class FakeApi:
 
     def _failed(self, fail: Fail, form: Form, received: Received) -> Response:
         data = form.error(fail, _request_id(received)) if fail.raw is None else fail.raw
-        after = {} if fail.retry_after is None else {"retry-after": f"{fail.retry_after:g}"}
+        after = {} if fail.retry_after is None else {"retry-after": str(fail.retry_after)}
         status = form.status(fail)
         return self._whole(status, data, form, received, after)
 
@@ -265,17 +272,27 @@ class FakeApi:
             with self._came:
                 received.usage += Usage(output=event.tokens)
 
-        def ended(whole: bool) -> None:
-            received.whole = whole
-            received.done.set()
+        return Response(status, headers, steps, stream, begins, sent, partial(self._end, received), odd)
 
-        return Response(status, headers, steps, stream, begins, sent, ended, odd)
+    def _end(self, received: Received, whole: bool) -> None:
+        if not self._keep_bodies:
+            received.raw, received.body, received.speeches = b"", None, ()
+        received.whole = whole
+        received.done.set()
 
 
 def _check_path(got: Got) -> None:
-    path = got.path.partition("?")[0].removeprefix("/openai")
-    if (got.method, path) not in PATHS:
+    if (got.method, _path(got).removesuffix(_named(got)).rstrip("/")) not in PATHS:
         raise Refusal("Not Found", 404)
+
+
+def _path(got: Got) -> str:
+    return got.path.partition("?")[0].removeprefix("/openai")
+
+
+def _named(got: Got) -> str:
+    """The model whose name the path ends with."""
+    return unquote(_path(got).partition("/v1/models/")[2])
 
 
 def _request_id(received: Received) -> str:

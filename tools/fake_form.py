@@ -45,12 +45,16 @@ class Form(Protocol):
     @property
     def cache(self) -> PromptCache | Automatic: ...
 
-    def check(self, body: object, headers: Mapping[str, str], keys: Sequence[str]) -> Body:
+    def admit(self, headers: Mapping[str, str], keys: Sequence[str]) -> None:
+        """Refusal of who has no key, or none of those that are known."""
+        ...
+
+    def check(self, body: object, headers: Mapping[str, str]) -> Body:
         """The request, where it is a good one. Refusal where it is not."""
         ...
 
-    def models(self) -> bytes:
-        """The answer to who asks which models there are."""
+    def models(self, name: str) -> bytes:
+        """The answer to who asks which models there are, or for one by its name."""
         ...
 
     def speeches(self, body: Body) -> tuple[Speech, ...]:

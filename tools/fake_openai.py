@@ -40,25 +40,28 @@ class OpenAIForm:
     def __init__(self) -> None:
         self.cache = Automatic()
 
-    def check(self, body: object, headers: Mapping[str, str], keys: Sequence[str]) -> Body:
+    def admit(self, headers: Mapping[str, str], keys: Sequence[str]) -> None:
         key = headers.get("authorization", "").removeprefix("Bearer ").strip()
         if not key:
             raise Refusal("You didn't provide an API key.", 401)
         if keys and key not in keys:
             raise Refusal("Incorrect API key provided.", 401)
+
+    def check(self, body: object, headers: Mapping[str, str]) -> Body:
         if not isinstance(body, dict):
             raise Refusal("We could not parse the JSON body of your request.")
         name = body.get("model")
         if not isinstance(name, str):
             raise Refusal("you must provide a model parameter")
-        if name not in OPENAI:
-            raise Refusal(f"The model `{name}` does not exist or you do not have access to it.", 404)
+        _check_name(name)
         rules.check(body, OPENAI[name])
         return body
 
-    def models(self) -> bytes:
-        found = [{"id": name, "object": "model", "created": CREATED, "owned_by": "fake"} for name in OPENAI]
-        return orjson.dumps({"object": "list", "data": found})
+    def models(self, name: str) -> bytes:
+        if name:
+            _check_name(name)
+            return orjson.dumps(_model(name))
+        return orjson.dumps({"object": "list", "data": [_model(name) for name in OPENAI]})
 
     def speeches(self, body: Body) -> tuple[Speech, ...]:
         return joined([_speech(message) for message in body["messages"] if message["role"] not in _SYSTEM])
@@ -151,6 +154,11 @@ class OpenAIForm:
 _SYSTEM = ("system", "developer")
 
 
+def _check_name(name: str) -> None:
+    if name not in OPENAI:
+        raise Refusal(f"The model `{name}` does not exist or you do not have access to it.", 404)
+
+
 def _speech(message: Body) -> Speech:
     content = message.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
@@ -181,6 +189,10 @@ def _part_block(part: Body) -> Block:
 
 
 # --- responses ---
+
+
+def _model(name: str) -> Body:
+    return {"id": name, "object": "model", "created": CREATED, "owned_by": "fake"}
 
 
 def _data(value: Body) -> bytes:

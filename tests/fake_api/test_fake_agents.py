@@ -4,10 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import fake_script
 import orjson
 import pytest
-from fake_acts import Call, Fail, Reset, Said, Think
+from fake_acts import Answer, Call, Fail, Reset, Said, Think
 from fake_api import FakeApi
 from fake_script import Agent, Rule, act_of, input_of, line_of, load
 
@@ -195,11 +194,11 @@ def test_a_file_holds_rules_and_acts(tmp_path: Path) -> None:
     assert 60 == len(str(played(script.agent, said(TASK.format("x" * 100)))[0]))
     fail, reset, say = script.acts
     assert (Fail(429, retry_after=3), Reset("drop")) == (fail, reset)
-    assert isinstance(say, fake_script.Answer)
+    assert isinstance(say, Answer)
     assert ((Think("hm"), "hello"), "length", 1) == (say.said, say.stop, len(say.twists))
 
 
 def test_each_twist_of_a_file_is_known() -> None:
     twists = [["cut", 1], ["cut_byte", 9, "reset"], ["without", "ping"], ["put", 2, "garbage"], ["pings", 2]]
     act = act_of({"say": ["x"], "twists": twists})
-    assert isinstance(act, fake_script.Answer) and 5 == len(act.twists)
+    assert isinstance(act, Answer) and 5 == len(act.twists)

@@ -47,9 +47,10 @@ def test_an_error_is_the_packages_own(heard: Any, act: Fail, error: type[Excepti
 
 
 def test_a_rate_limit_says_when_to_come_again() -> None:
-    with FakeApi([Fail(429, retry_after=3.0), Fail(429)]) as api:
-        found = [posted(api, asking({})).headers.get("retry-after") for _ in range(2)]
-    assert ["3", None] == found
+    date = "Wed, 21 Oct 2026 07:28:00 GMT"
+    with FakeApi([Fail(429, retry_after=3), Fail(529, retry_after=0.5), Fail(429, retry_after=date), Fail(429)]) as api:
+        found = [posted(api, asking({})).headers.get("retry-after") for _ in range(4)]
+    assert ["3", "0.5", date, None] == found
 
 
 def test_too_long_a_prompt_is_told_in_its_words() -> None:

@@ -10,7 +10,7 @@ from fake_acts import Act, Call, Fail, Reset, Think, answer, cut, cut_byte, ping
 from fake_api import FakeApi
 
 from eukhe.model.talk import Image, Result, Text, Usage, Use
-from tests.fake_api.fake_kit import HI, Time, chatted, chunks, deltas, png
+from tests.fake_api.fake_kit import HEADERS, HI, Time, chatted, chunks, deltas, png
 
 ALL = (Think("Let me see."), "I look. ", "Über.", Call("bash", {"a": 1}), Call("read", {"b": "ü"}))
 USAGE = {"include_usage": True}
@@ -200,11 +200,15 @@ def test_a_key_is_asked_for(key: str, status: int) -> None:
 
 
 def test_the_list_of_models_is_told_in_the_form_that_is_asked() -> None:
+    bearer = {"authorization": "Bearer k"}
     with FakeApi() as api:
-        ours = httpx.get(f"{api.openai_url}/models").json()
-        theirs = httpx.get(f"{api.base_url}/v1/models", headers={"anthropic-version": "2023-06-01"}).json()
-        assert 404 == httpx.get(f"{api.base_url}/v1/weather").status_code
-    assert ("list", "gpt-5") == (ours["object"], ours["data"][0]["id"])
+        ours = httpx.get(f"{api.openai_url}/models", headers=bearer).json()
+        one = httpx.get(f"{api.openai_url}/models/local", headers=bearer).json()
+        theirs = httpx.get(f"{api.base_url}/v1/models?limit=9", headers=HEADERS).json()
+        urls = [f"{api.openai_url}/models/nobody", f"{api.base_url}/v1/weather", f"{api.base_url}/v1/models/gpt-5/x"]
+        assert [404] * 3 == [httpx.get(url, headers=bearer).status_code for url in urls]
+        assert 401 == httpx.get(f"{api.openai_url}/models").status_code
+    assert ("list", "gpt-5", "local") == (ours["object"], ours["data"][0]["id"], one["id"])
     assert ("model", False) == (theirs["data"][0]["type"], theirs["has_more"])
 
 
@@ -248,7 +252,8 @@ def test_a_stream_may_hold_what_does_not_belong_there(what: Any, shown: bytes) -
 
 def test_pings_are_comments() -> None:
     with FakeApi([answer("hello", pings("finish"))]) as api:
-        request = {"json": {"model": "gpt-5", "messages": HI, "stream": True}, "headers": {"authorization": "Bearer k"}}
+        body = {"model": "gpt-5", "messages": HI, "stream": True}
+        request: Any = {"json": body, "headers": {"authorization": "Bearer k"}}
         with httpx.stream("POST", f"{api.openai_url}/chat/completions", **request) as response:
             lines = response.iter_lines()
             assert 3 == len([next(line for line in lines if line == ": keep-alive") for _ in range(3)])

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import anthropic
 import orjson
 import pytest
 from fake_acts import Call, Gate, Think, answer, hold, without
@@ -67,7 +68,7 @@ def test_thoughts_that_are_left_out_come_as_a_signature_alone_and_go_back_so() -
 def test_usage_stands_at_the_beginning_and_all_of_it_at_the_end() -> None:
     with FakeApi([answer("four" * 10)]) as api:
         with sdk(api) as client, client.messages.stream(**asking({})) as stream:
-            events = {event.type: event for event in stream}
+            events: dict[str, Any] = {event.type: event for event in stream}
         usage = api.requests[0].usage
     assert (1, 1) == (
         events["message_start"].message.usage.input_tokens,
@@ -250,7 +251,29 @@ def test_what_is_spent_is_told_by_model() -> None:
 def test_the_package_lists_the_models() -> None:
     with FakeApi() as api, sdk(api) as client:
         found = {model.id: model.max_input_tokens for model in client.models.list()}
-    assert (1_000_000, 200_000) == (found[MODEL], found["claude-haiku-4-5"])
+        one = client.models.retrieve("claude-haiku-4-5")
+        with pytest.raises(anthropic.NotFoundError):
+            client.models.retrieve("claude-9")
+    assert (1_000_000, 200_000, 200_000) == (found[MODEL], found["claude-haiku-4-5"], one.max_input_tokens)
+
+
+def test_the_package_is_told_that_its_key_is_not_known_when_it_asks_for_models() -> None:
+    with FakeApi(keys=["other"]) as api, sdk(api) as client, pytest.raises(anthropic.AuthenticationError):
+        client.models.list()
+
+
+def test_bodies_are_kept_only_where_they_are_wanted() -> None:
+    with FakeApi(keep_bodies=False) as api:
+        created(api)
+        (received,) = api.requests
+        assert received.done.wait(30)
+        assert (b"", None, (), MODEL, 1) == (
+            received.raw,
+            received.body,
+            received.speeches,
+            received.model,
+            api.spent(MODEL).input,
+        )
 
 
 def test_every_response_has_the_headers_of_the_real_one() -> None:
