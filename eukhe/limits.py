@@ -141,6 +141,38 @@ IMAGE_BYTES_MAX: Final = 20_000_000
 HOME_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
 
+# Secrets (D16)
+SECRET_VALUE_CHARS_MIN: Final = 8  # of a value of the environment that is hidden
+SECRET_WORDS_CHARS_MIN: Final = 32  # of one that is made of words
+SECRET_NUMBER_CHARS_MIN: Final = 16  # of one that is a number
+SECRET_CHARS_MAX: Final = 4_096
+SECRET_PEM_CHARS_MAX: Final = 20_000
+SECRET_HELD_CHARS_MAX: Final = 65_536  # of a stream that may be a secret's beginning; then it is let go
+SECRET_DIGEST_DIGITS: Final = 8
+SECRETS_KEPT_MAX: Final = 10_000  # whose marks can be turned back
+
+# Tools
+BASH_TIMEOUT_S: Final = 120
+BASH_TIMEOUT_S_MAX: Final = 3_600
+BASH_LINGER_S: Final = 0.2  # in which what a shell left running may still say something
+TOOL_READ_BYTES: Final = 65_536  # read at a time of what a tool prints
+TOOL_SAID_S: Final = 0.05  # between two pieces that are shown of it
+TOOL_SAID_CHARS_MAX: Final = 8_000  # of each
+TOOL_LINE_CHARS_MAX: Final = 4_096  # of a line that is written over, as a bar of progress is
+TOOL_FILE_BYTES_MAX: Final = 20_000_000  # of a file that is edited
+TOOL_READ_LINES: Final = 2_000  # of a file, where it is not said how many
+TOOL_READ_CHARS_MAX: Final = 28_000  # of a file, in one part; so that what is said of it fits too
+TOOL_READ_LINE_CHARS_MAX: Final = 4_000  # of each of its lines
+TOOL_FOLDER_NAMES_MAX: Final = 1_000
+DIFF_LINES_MAX: Final = 200  # of a change that is shown
+DIFF_CHARS_MAX: Final = 12_000
+EDIT_NEAR_CHARS_MAX: Final = 200  # of a line that is nearest to what was not found
+EDIT_NEAR_LINES_MAX: Final = 20_000  # that are looked at for it
+EDIT_NEAR_SHARE: Final = 0.6  # alike, at least
+IMAGE_PIXELS_MAX: Final = 100_000_000  # of an image that a tool shows
+IMAGE_SIDE_PIXELS_MAX: Final = 65_535
+ALLOWED_BYTES_MAX: Final = 1_000_000  # of the rules that a chat remembers
+
 # Import
 REPEAT_CHARS_MIN: Final = 281  # a longer text than 280 characters that repeats an earlier one comes in once
 READ_BLOCK_BYTES: Final = 1_048_576  # read at a time of a long line
