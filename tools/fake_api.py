@@ -306,15 +306,14 @@ def main() -> int:
     parser.add_argument("--with-stdin", action="store_true", help="end when the input does")
     args = parser.parse_args()
     script = fake_script.load(args.script) if args.script else fake_script.Script(fake_script.Agent(), ())
-    stopped = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda *_: stopped.set())
+        signal.signal(name, lambda *_: sys.exit())
     with FakeApi(script.acts, script.agent, port=args.port) as api:
         print(api.base_url, flush=True)
         if args.with_stdin:
             sys.stdin.read()
         else:
-            stopped.wait()
+            threading.Event().wait()
     return 0
 
 

@@ -31,12 +31,13 @@ def test_it_says_its_address_plays_its_script_and_ends_with_its_input(tmp_path: 
     assert 0 == process.returncode
 
 
+@pytest.mark.parametrize("args", [(), ("--with-stdin",)])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it(number: signal.Signals) -> None:
-    with started() as process:
+def test_a_signal_ends_it(number: signal.Signals, args: tuple[str, ...]) -> None:
+    with started(*args) as process:
         assert process.stdout is not None and process.stdout.readline().startswith("http://127.0.0.1:")
         process.send_signal(number)
-        process.communicate(timeout=60)
+        process.wait(timeout=60)
     assert 0 == process.returncode
 
 

@@ -236,7 +236,7 @@ def test_requests_are_kept_with_what_became_of_them() -> None:
         first.status,
         first.whole,
     )
-    assert "Bearer k" == first.headers["authorization"]
+    assert "Bearer k" == first.headers["authorization"]  # as the package sends its key
     assert (Speech("user", (Text("hi"),)),) == first.speeches
     assert first.body == orjson.loads(first.raw)
 
