@@ -14,11 +14,23 @@ SHORT = 100
 
 
 def planner(
-    *, jobs: int = 3, builds: int | None = None, checkpoint_messages: int = 1_000, contexts: bool = False, **limits: int
+    *,
+    jobs: int = 3,
+    builds: int | None = None,
+    checkpoint_messages: int = 1_000,
+    contexts: bool = False,
+    reads_contexts: bool = False,
+    **limits: int,
 ) -> Rig[Planner]:
     """Of an empty chat."""
     chat = Chat(ChatLimits(jobs=jobs, **limits))
-    return planner_of(chat, builds=builds, checkpoint_messages=checkpoint_messages, contexts=contexts)
+    return planner_of(
+        chat,
+        builds=builds,
+        checkpoint_messages=checkpoint_messages,
+        contexts=contexts,
+        reads_contexts=reads_contexts,
+    )
 
 
 def planner_of(
@@ -28,11 +40,18 @@ def planner_of(
     builds: int | None = None,
     checkpoint_messages: int = 1_000,
     contexts: bool = False,
+    reads_contexts: bool = False,
 ) -> Rig[Planner]:
     names = [f"compactor-{k}" for k in range(chat.limits.jobs)]
     return Rig(
         lambda: Planner(
-            chat, names, free=free, builds=builds, checkpoint_messages=checkpoint_messages, contexts=contexts
+            chat,
+            names,
+            free=free,
+            builds=builds,
+            checkpoint_messages=checkpoint_messages,
+            contexts=contexts,
+            reads_contexts=reads_contexts,
         ),
         name="planner",
     )

@@ -1,5 +1,7 @@
 """The gate: who is writing which prefix into the provider's cache. Rule 30; the rule itself is in model.gate.
 
+It holds the texts that all calls begin with, fixed while the chat is open, and tells them to turns (rules 27, 44).
+
 A call enters, is told `PrefixOpen`, says when its response began, and leaves when it has ended, however it ends. It is
 named by its asker and the ticket it came with: compactors and clients' turns pass the same gate.
 """
@@ -8,6 +10,7 @@ from collections.abc import Sequence
 
 from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.messages import (
+    AskTexts,
     Cancel,
     EnterPrefix,
     LeavePrefix,
@@ -18,19 +21,26 @@ from eukhe.actors.messages import (
     PrefixRead,
     Sync,
     Synced,
+    TextsInForce,
     WriterLate,
 )
 from eukhe.errors import Bug
 from eukhe.limits import PREFIX_WRITER_S
 from eukhe.model.gate import Call, Gone, Prefix
+from eukhe.model.prompt import Texts
+from eukhe.model.prompt import texts as our_texts
 
 NAME = "gate"
 
 
 class Gate:
-    """The behaviour. `prefixes`: those that are not cold; `calls`: at which one each call is."""
+    """The behaviour. `prefixes`: those that are not cold; `calls`: at which one each call is.
 
-    def __init__(self) -> None:
+    `texts`: those in force; ours where none are given.
+    """
+
+    def __init__(self, texts: Texts | None = None) -> None:
+        self.texts = texts or our_texts()
         self.prefixes: dict[str, Prefix] = {}
         self.calls: dict[Call, str] = {}
 
@@ -45,6 +55,8 @@ class Gate:
                 return self._leave((reply_to, ticket), now)
             case WriterLate(name, reply_to, ticket):
                 return self._late(name, (reply_to, ticket), now)
+            case AskTexts(reply_to, ticket):
+                return [Tell(reply_to, TextsInForce(ticket, self.texts))]
             case Ping(reply_to, ticket):
                 return [Tell(reply_to, Pong(ticket))]
             case Sync(reply_to, ticket):

@@ -5,17 +5,20 @@ from collections.abc import Callable
 from eukhe import __version__
 from eukhe.actors.archive import Archive
 from eukhe.actors.behaviour import Behaviour
-from eukhe.actors.compactor import Compactor
+from eukhe.actors.compactor import Compactor, Paid
 from eukhe.actors.door import NAME as DOOR
 from eukhe.actors.door import Door
-from eukhe.actors.gate import NAME as GATE
 from eukhe.actors.gate import Gate
 from eukhe.actors.index import IndexActor
 from eukhe.actors.opening import Opened
 from eukhe.actors.planner import Planner
 from eukhe.actors.ports import Clock, Disk, Index
+from eukhe.actors.routes import GATE
 from eukhe.actors.store import Store
 from eukhe.limits import CHECKPOINT_MESSAGES
+from eukhe.model.prompt import Texts
+from eukhe.model.prompt import texts as our_texts
+from eukhe.model.talk import Effort
 
 
 def owner_makers(
@@ -29,6 +32,10 @@ def owner_makers(
     builds: int | None = None,
     checkpoint_messages: int = CHECKPOINT_MESSAGES,
     gated: bool | None = None,
+    paid: bool = False,
+    texts: Texts | None = None,
+    effort: Effort = "medium",
+    session: str = "",
     door: bool = False,
     leaves_when_idle: bool = False,
     pid: int = 0,
@@ -37,16 +44,21 @@ def owner_makers(
 
     `model` writes the lines; `builds`: how many may be ordered of it, None for no limit. `checkpoint_messages`: see
     `Planner`. `gated`: its calls see lines before them, whose prefix costs money; of a `builtin/` one none do.
+    `paid`: they cost money, and are sent `texts` (ours where none are given) with this `effort`; `session` names this
+    owner's life, and no other's ever: the ledger knows its calls by it.
     `door`: other processes are let in by sockets, and hear that the owner is `pid`; `leaves_when_idle`: see `Door`.
     """
     if gated is None:
-        gated = not model.startswith("builtin/")
+        gated = paid or not model.startswith("builtin/")
+    assert session or not paid, "paid calls have names"
+    in_force = texts or our_texts()
+    sends = Paid(in_force, effort, session) if paid else None
     names = [f"compactor-{k}" for k in range(opened.chat.limits.jobs)]
     makers: dict[str, Callable[[], Behaviour]] = {
         "index": lambda: IndexActor(disk, index),
         "store": lambda: Store(opened.start, clock, stores_index, Archive(disk, stores_index)),
-        GATE: Gate,
-        **{name: lambda name=name: Compactor(name, model, gated=gated) for name in names},  # type: ignore[misc]
+        GATE: lambda: Gate(in_force),
+        **{name: lambda name=name: Compactor(name, model, gated=gated, paid=sends) for name in names},  # type: ignore[misc]
         "planner": lambda: Planner(
             opened.chat,
             names,
@@ -54,6 +66,7 @@ def owner_makers(
             builds=builds,
             checkpoint_messages=checkpoint_messages,
             contexts=gated,
+            reads_contexts=paid,
         ),
     }
     if door:

@@ -55,7 +55,8 @@ class Planner:
     """`compactors`: their names, one for each job slot. `free`: nodes that a crash kept from being logged.
 
     `builds`: how many lines may be ordered of compactors, None for no limit. `checkpoint_messages`: how many there
-    are between two checkpoints. `contexts`: a call is told the lines that it sees (rules 34, 41).
+    are between two checkpoints. `contexts`: a call is told the lines that it sees (rules 34, 41); `reads_contexts`: and
+    its compactor reads them, so they must be on disk.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Planner:
         builds: int | None = None,
         checkpoint_messages: int = CHECKPOINT_MESSAGES,
         contexts: bool = False,
+        reads_contexts: bool = False,
     ) -> None:
         assert len(compactors) == chat.limits.jobs, "a compactor for each job slot"
         self.chat = chat
@@ -74,13 +76,14 @@ class Planner:
         self.builds_left = builds
         self.checkpoint_messages = checkpoint_messages
         self.contexts = contexts
+        self.reads_contexts = reads_contexts
         self.idle = list(reversed(compactors))
         self.lost_free = list(reversed(free))
         self.begun: Ping | None = None  # to be answered once these are written
         self.busy: dict[int, tuple[Part, str]] = {}  # call -> its node, its compactor
         self.unsynced: dict[Part, int] = {}  # lines on their way to the disk, their bytes
         self.early: set[Part] = set()  # nodes that count as built before they are on disk: they can be made again
-        self.held: list[StartBuild] = []  # orders whose source is one of these, to be read from the disk
+        self.held: list[StartBuild] = []  # orders that read one of these, from the disk
         self.settling: list[Settle] = []
         self.waits = Waits()
         self.tick_s: float | None = None  # when the retry timer goes off
@@ -216,17 +219,22 @@ class Planner:
         return self._work(now)
 
     def _release(self) -> list[Effect]:
-        """The orders whose sources are on disk, where the compactors read them."""
+        """The orders of which all that is read is on disk, where the compactors read it."""
         if not self.held:
             return []
         held, self.held = self.held, []
         orders: list[Effect] = []
         for order in held:
-            if self.early and order.part.level and not self.early.isdisjoint(order.part.halves):
+            if self.early and not self.early.isdisjoint(self._reads(order)):
                 self.held.append(order)
             else:
                 orders.append(Tell(self.busy[order.call][1], order))
         return orders
+
+    def _reads(self, order: StartBuild) -> tuple[Part, ...]:
+        """The nodes whose lines a compactor reads for an order."""
+        context = order.context if self.reads_contexts else ()
+        return (*context, *(order.part.halves if order.part.level else ()))
 
     def _message(self, size: int) -> list[Effect]:
         batch, free = self.chat.logged(size)
