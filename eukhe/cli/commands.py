@@ -10,6 +10,7 @@ GROUPS: Final[dict[str, str]] = {
     "chat import": "Bring texts from elsewhere into the chat.",
     "memory": "The lines that stand for older messages.",
     "config": "The settings and where each comes from.",
+    "prompt": "The texts that a model is sent.",
 }
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
@@ -27,6 +28,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "config list": ("eukhe.cli.config_list", "Every setting, its value and its source."),
     "config get": ("eukhe.cli.config_get", "One setting's value."),
     "config set": ("eukhe.cli.config_set", "Change one setting, or take it back with --unset."),
+    "prompt show": ("eukhe.cli.prompt_show", "The texts in force, each with its source."),
     "doctor": ("eukhe.cli.doctor", "Mend what a crash left, and say what is wrong."),
     "chaos": ("eukhe.cli.chaos", "Look for bugs on a simulated machine that fails."),
     "completion": ("eukhe.cli.completion", "The script that completes commands in your shell."),

@@ -8,7 +8,8 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast, get_args
+from uuid import uuid4
 
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import Leaving, Msg
@@ -20,6 +21,7 @@ from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, tell_problems
 from eukhe.errors import Bug, ExpectedError, HomeError, StoreError
 from eukhe.limits import FILE_MODE, LOCK_WAIT_S, OWNER_LOG_BYTES_MAX
+from eukhe.model.talk import Effort
 from eukhe.world.clock import RealClock
 from eukhe.world.config import Settings, store
 from eukhe.world.disk import RealDisk
@@ -27,6 +29,7 @@ from eukhe.world.home import make_home
 from eukhe.world.index import SqliteIndex
 from eukhe.world.keys import keys_of
 from eukhe.world.lock import ChatLock
+from eukhe.world.prompts import load_prompts
 from eukhe.world.providers.choice import memory_model
 from eukhe.world.providers.registry import costs_money
 from eukhe.world.socket import UnixSockets
@@ -92,11 +95,12 @@ def own(
 
     `builds`: how many lines may be ordered of the model, None for no limit. `leaves`: it is to end also when nobody
     came for a while. `model`: which writes lines, as whoever began this found; empty to find it here. HomeError,
-    ChatLockedError, LogDamagedError, StoreFailed.
+    ChatLockedError, LogDamagedError, SettingsError, StoreFailed.
     """
     chat = make_home(home)
     with ExitStack() as stack:
         stack.enter_context(ChatLock(chat, wait_s=lock_wait_s))
+        texts = load_prompts(home, settings).texts  # as they are now, for as long as the chat is owned here: rule 27
         disk = stack.enter_context(closing(RealDisk(chat)))
         index = stack.enter_context(closing(SqliteIndex(chat / INDEX_FILE)))
         if index.said:
@@ -123,6 +127,10 @@ def own(
             stores_index,
             model,
             builds=builds,
+            paid=costs_money(model),
+            texts=texts,
+            effort=_effort(settings),
+            session=uuid4().hex,
             door=True,
             leaves_when_idle=leaves,
             pid=os.getpid(),
@@ -151,6 +159,13 @@ def _model(home: Path, settings: Settings, keys: tuple[Key, ...]) -> str:
             store(home, "memory.model", model)
         say(said)
     return model
+
+
+def _effort(settings: Settings) -> Effort:
+    """How much the model that writes lines is to think."""
+    effort = settings.text("memory.thinking")
+    assert effort in get_args(Effort), effort
+    return cast(Effort, effort)
 
 
 def _note(home: Path, bug: Bug) -> None:

@@ -19,9 +19,13 @@ INSTRUCTIONS: Final = "AGENTS.md"
 
 
 class Prompts(NamedTuple):
-    """The texts in force, and the file of each that is the user's: `AGENTS.md`, and names of `PLACEHOLDERS`."""
+    """The texts in force; their system prompt in its two parts; the file of each text that is the user's own.
+
+    `files`: by `AGENTS.md`, and by names of `PLACEHOLDERS`.
+    """
 
     texts: Texts
+    system: str
     instructions: str
     files: Mapping[str, Path]
 
@@ -38,7 +42,7 @@ def load_prompts(home: Path, settings: Settings) -> Prompts:
         files |= {name: Path(folder) / name for name in overrides}
     search = settings.found["memory.search"].value is not False
     said = (instructions or "").strip()
-    return Prompts(texts(said, overrides, search), said, files)
+    return Prompts(texts(said, overrides, search), texts("", overrides, search).system, said, files)
 
 
 def read_text(path: Path, bytes_max: int) -> str | None:
