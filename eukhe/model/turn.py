@@ -67,7 +67,8 @@ class Step(NamedTuple):
 class Conversation:
     """`tools`: the names of those that there are; `refused`: of these, what to say of each that may not be used here.
 
-    `opening`: the blocks of its first speech; `speeches`: all after that, as the next request has them.
+    `opening`: the blocks of its first speech; `speeches`: all after that, as the next request has them. `is_over`: it
+    hears nothing more.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Conversation:
         self.opening: tuple[Block, ...] = ()
         self.speeches: list[Speech] = []
         self.pending = [opening]
+        self.is_over = False
         self._tools = tuple(tools)
         self._refused = refused or {}
         self._asks, self._asks_left = asks, asks
@@ -180,6 +182,7 @@ class Conversation:
         self._results = []
         logs = [*logs, *words]
         if self._asks_left == 0:
+            self.is_over = True
             why = f"the turn was ended after {self._asks} requests; say what is still to be done, to go on"
             return Step(tuple(logs), Over(self._said, why))
         self._asks_left -= 1
@@ -204,6 +207,7 @@ class Conversation:
         return self._over(logs, over)
 
     def _over(self, logs: list[Words], over: Over) -> Step:
+        self.is_over = True
         words, self.pending = self.pending, []
         return Step((*logs, *words), over)
 
