@@ -56,7 +56,7 @@ class Courier:
         self._given: dict[int, _Given] = {}  # by the courier's ticket
         self._tickets: dict[Asker, int] = {}
         self._is_there = False
-        self._lost = False
+        self._dials = False  # begun with the first order, and again with the first after no owner could be had
         self._sync: Sync | None = None
 
     def receive(self, message: Msg, now: float) -> Sequence[Effect]:
@@ -69,7 +69,7 @@ class Courier:
             case OwnerHeard(OwnerLost(why)):
                 return self._none(why)
             case Ping(reply_to, ticket):
-                return [Dial(), Tell(reply_to, Pong(ticket))]
+                return [Tell(reply_to, Pong(ticket))]
             case Sync():
                 return self._end(message)
             case TurnDue():
@@ -90,8 +90,8 @@ class Courier:
         if asker[0]:  # else no answer is wanted
             self._tickets[asker] = ticket
         sent = self._outbox.put(_renamed(order, ticket))
-        if self._lost:  # another may be had by now
-            self._lost = False
+        if not self._dials:
+            self._dials = True
             return [Dial()]
         return [self._order(ticket, sent)] if self._is_there else ()
 
@@ -112,14 +112,14 @@ class Courier:
     # --- from the owner ---
 
     def _found(self, pid: int) -> Sequence[Effect]:
-        self._is_there, self._lost = True, False
+        self._is_there = True
         again = [self._order(order.ticket, order) for order in self._outbox.again()]  # type: ignore[attr-defined]
         found = OwnerIs(pid)
         return [Dial(), Tell(TURN, found), Tell(EDGE, found), *again]
 
     def _none(self, why: str) -> Sequence[Effect]:
         """Nobody will be asked again what was asked until now: who asked is told so, once for all."""
-        self._is_there, self._lost = False, True
+        self._is_there = self._dials = False
         for ticket in list(self._given):
             self._outbox.put(Cancel(EDGE, ticket))
             self._forget(ticket)

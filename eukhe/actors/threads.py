@@ -15,7 +15,7 @@ import pykka
 
 from eukhe.actors.behaviour import EDGE, Behaviour
 from eukhe.actors.host import Host
-from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, OwnerFailed
+from eukhe.actors.messages import Begin, Begun, End, Ended, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, NoSockets, Outside, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
@@ -67,10 +67,11 @@ class Edge:
                 case OwnerFailed(why):
                     if not even_failed:
                         raise _bug(why)
-                case Leaving() as unasked:
-                    self.unasked.append(unasked)
                 case message:
-                    self.early[message.ticket] = message  # type: ignore[attr-defined]  # all else are answers
+                    if (answered := getattr(message, "ticket", None)) is None:
+                        self.unasked.append(message)
+                    else:
+                        self.early[answered] = message
         return self.early.pop(ticket)
 
     def _next(self, wait_s: float | None) -> Msg:

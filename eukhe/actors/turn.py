@@ -14,6 +14,7 @@ from eukhe.actors.messages import (
     AgentNamed,
     AppendDone,
     AppendFailed,
+    AskTexts,
     Attend,
     CallHeard,
     Cancel,
@@ -93,10 +94,15 @@ class Turn:
             case OwnerIs(pid, why):
                 return [] if pid else self._lose(why)
             case Ping(reply_to, ticket):
-                return [Tell(reply_to, Pong(ticket))]
+                _, ask = self._desk.order(AskTexts, self._know)  # with this the courier looks for the owner
+                return [ask, Tell(reply_to, Pong(ticket))]
             case Sync():
                 return self._end(message)
         raise Bug(f"the turn does not know {message}")
+
+    def _know(self, answer: TextsInForce) -> Effects:
+        self._desk.texts = answer.texts
+        return []
 
     # --- the main conversation ---
 

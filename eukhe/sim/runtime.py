@@ -18,7 +18,7 @@ import pykka
 
 from eukhe.actors.behaviour import EDGE, Behaviour, Effect
 from eukhe.actors.host import Host
-from eukhe.actors.messages import Begin, Begun, Crashed, End, Ended, Failed, Leaving, Msg, OwnerFailed
+from eukhe.actors.messages import Begin, Begun, Crashed, End, Ended, Failed, Msg, OwnerFailed
 from eukhe.actors.ports import Clock, Disk, NoSockets, Outside, Sockets, Workers
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.actors.supervisor import Supervisor
@@ -229,9 +229,7 @@ class SimSystem:
                     case OwnerFailed(why):
                         if not even_failed:
                             raise Bug(why)
-                    case Leaving():
-                        continue  # nobody asked for it
-                    case _ if message.ticket == ticket:  # type: ignore[attr-defined]  # all else is an answer
+                    case _ if getattr(message, "ticket", None) == ticket:  # else nobody asked for it here
                         return message
             return None
 
