@@ -355,6 +355,7 @@ CACHE_TOKENS_MIN: Final = {  # of a prefix that is cached, by how a model's name
     "claude-sonnet-5-5": 512,
     "claude-sonnet-4": 1_024,
     "claude-haiku-4-5": 4_096,
+    "claude-haiku-5-5": 512,
 }
 CACHE_TOKENS_MIN_UNKNOWN: Final = 4_096  # of a model that is not in the table: the most that any has
 CACHE_TOKEN_BYTES: Final = 4  # that are one token

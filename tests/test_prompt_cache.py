@@ -157,6 +157,7 @@ def test_a_mark_below_the_minimum_is_as_if_it_were_not_there() -> None:
         ("claude-sonnet-4-6", 1_024),
         ("claude-sonnet-4-5-20250929", 1_024),
         ("claude-haiku-4-5-20251001", 4_096),
+        ("claude-haiku-5-5", 512),
         ("nobody-knows", 4_096),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import fake_anthropic_rules as rules
 import orjson
-from fake_acts import TOO_LONG, Event, Fail, Odd, Said, Stop, Think
+from fake_acts import TOO_LONG, Call, Event, Fail, Odd, Said, Stop, Think
 from fake_form import Body, Facts, Refusal, call_json, dumped, joined, pieces, tokens_said
 from fake_models import ANTHROPIC
 
@@ -100,12 +100,13 @@ class AnthropicForm:
 
     def thinks(self, body: Body) -> bool:
         asked = (body.get("thinking") or {}).get("type")
-        return asked in ("enabled", "adaptive") or ANTHROPIC[body["model"]].always_thinks
+        return asked in ("enabled", "adaptive") if asked else ANTHROPIC[body["model"]].thinks
 
     def output_tokens(self, body: Body) -> int:
         return int(body["max_tokens"])
 
     def events(self, said: Sequence[Said], stop: Stop, facts: Facts, piece_chars: int) -> list[Event]:
+        said = self._noted(said, facts)
         message = _message(facts, [], None) | {"usage": _usage(facts.usage, 1)}
         found = [_event("message_start", {"message": message}, 1)]
         for at, part in enumerate(said):
@@ -120,7 +121,7 @@ class AnthropicForm:
         return found
 
     def whole(self, said: Sequence[Said], stop: Stop, facts: Facts) -> bytes:
-        content = [_content(part, at, facts) for at, part in enumerate(said)]
+        content = [_content(part, at, facts) for at, part in enumerate(self._noted(said, facts))]
         output = max(1, sum(tokens_said(part) for part in said))
         return dumped(_message(facts, content, STOPS[stop]) | _details(stop) | {"usage": _usage(facts.usage, output)})
 
@@ -155,6 +156,14 @@ class AnthropicForm:
             "anthropic-ratelimit-tokens-remaining": "1999000",
             "anthropic-ratelimit-tokens-reset": "2026-01-01T00:00:00Z",
         }
+
+    def _noted(self, said: Sequence[Said], facts: Facts) -> list[Said]:
+        """What is said between two calls is a thought, of models that have it so."""
+        model = ANTHROPIC[facts.model]
+        after = any(block["type"] == "tool_result" for block in rules.content_of(facts.body["messages"][-1]))
+        if not (model.notes and after and self.thinks(facts.body) and any(isinstance(part, Call) for part in said)):
+            return list(said)
+        return [Think(part) if isinstance(part, str) else part for part in said]
 
     def _block_events(self, at: int, part: Said, facts: Facts, piece_chars: int) -> list[Event]:
         begun, deltas = _deltas(part, at, facts, piece_chars)
@@ -318,7 +327,8 @@ def _details(stop: Stop) -> Body:
 
 
 def _shows_thoughts(facts: Facts) -> bool:
-    return (facts.body.get("thinking") or {}).get("display") != "omitted"
+    display = (facts.body.get("thinking") or {}).get("display")
+    return display == "summarized" if display else ANTHROPIC[facts.model].shows
 
 
 def _content(part: Said, at: int, facts: Facts) -> Body:

@@ -25,6 +25,7 @@ TYPES = {
     "tool_result": ("text", "image"),
 }
 THOUGHTS = ("thinking", "redacted_thinking")
+THINKING = ("adaptive", "between_tools", "disabled", "enabled")
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
@@ -119,10 +120,10 @@ def _check_thinking(body: Body, model: Model) -> None:
     if thinking is None:
         return
     kind = thinking.get("type") if isinstance(thinking, dict) else None
-    if kind not in ("enabled", "adaptive", "disabled"):
+    if kind not in THINKING:
+        tags = ", ".join(f"'{tag}'" for tag in THINKING)
         raise Refusal(
-            f"thinking: Input tag '{kind}' found using 'type' does not match any of the expected tags: "
-            "'adaptive', 'disabled', 'enabled'"
+            f"thinking: Input tag '{kind}' found using 'type' does not match any of the expected tags: {tags}"
         )
     if kind not in model.thinking:
         raise Refusal(
@@ -131,7 +132,7 @@ def _check_thinking(body: Body, model: Model) -> None:
             else f'"thinking.type.{kind}" is not supported for this model. Use "thinking.type.adaptive" and '
             '"output_config.effort" to control thinking behavior.'
         )
-    if kind == "disabled" and model.name == "claude-opus-5" and effort in ("xhigh", "max"):
+    if kind == "disabled" and model.hard and effort in ("xhigh", "max"):
         raise Refusal(f"thinking cannot be disabled at effort level '{effort}'")
     if kind == "enabled":
         _check_budget(thinking, body["max_tokens"])

@@ -112,6 +112,11 @@ class FakeApi:
             assert self._came.wait_for(lambda: len(self.requests) >= count, seconds), f"only {len(self.requests)} came"
             return self.requests[:count]
 
+    def settle(self, seconds: float = 30.0) -> None:
+        """Waits until no request is under way."""
+        for request in list(self.requests):
+            assert request.done.wait(seconds), f"request {request.number} is still under way"
+
     def spent(self, model: str = "", *, whole: bool = False) -> Usage:
         """What all requests cost; those of one model; those alone whose response was sent to its end."""
         with self._came:
@@ -268,11 +273,11 @@ class FakeApi:
         begins: Callable[[], None],
         odd: Callable[[Put], bytes],
     ) -> Response:
-        def sent(event: Event) -> None:
+        def sends(event: Event) -> None:
             with self._came:
                 received.usage += Usage(output=event.tokens)
 
-        return Response(status, headers, steps, stream, begins, sent, partial(self._end, received), odd)
+        return Response(status, headers, steps, stream, begins, sends, partial(self._end, received), odd)
 
     def _end(self, received: Received, whole: bool) -> None:
         if not self._keep_bodies:

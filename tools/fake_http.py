@@ -31,7 +31,8 @@ class Got(NamedTuple):
 class Response(NamedTuple):
     """What is sent. `steps`: the body; it is in pieces where it is a stream. `ended` hears whether all of it went out.
 
-    `begins` is called before the first byte, `sent` for each event that went out, `odd` gives the bytes of a `Put`.
+    `begins` is called before the first byte, `sends` before each event, so that who has heard something finds it
+    counted; `odd` gives the bytes of a `Put`.
     """
 
     status: int
@@ -39,7 +40,7 @@ class Response(NamedTuple):
     steps: Iterable[Step]
     stream: bool
     begins: Callable[[], None]
-    sent: Callable[[Event], None]
+    sends: Callable[[Event], None]
     ended: Callable[[bool], None]
     odd: Callable[[Put], bytes]
 
@@ -171,10 +172,10 @@ class _Connection(BaseHTTPRequestHandler):
                 else:
                     self._end(step.how)
                 return False
+            if isinstance(step, Event):
+                response.sends(step)
             for data in self._bytes(step, response):
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if response.stream else data)
-            if isinstance(step, Event):
-                response.sent(step)
         if response.stream:
             self.wfile.write(b"0\r\n\r\n")
         return True

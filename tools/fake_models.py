@@ -12,6 +12,8 @@ BUDGET_TOKENS_MIN = 1_024
 class Model(NamedTuple):
     """`thinking`: the kinds that may be asked for. `effort`: where none is asked for.
 
+    `thinks`: also where nothing is said of it; `hard`: also at the highest efforts, whatever is said. `shows`: its
+    thoughts, where nothing is said of that. `notes`: what it says between two calls comes as a thought.
     `prefill`: the last message may be the assistant's. `keeps_thoughts`: those of earlier turns stay in the prompt;
     else they go when the user speaks again.
     """
@@ -22,31 +24,45 @@ class Model(NamedTuple):
     thinking: tuple[str, ...] = ("adaptive", "disabled")
     efforts: tuple[str, ...] = EFFORTS
     effort: str = "high"
+    thinks: bool = True
+    hard: bool = False
+    shows: bool = False
+    notes: bool = False
     prefill: bool = False
     keeps_thoughts: bool = True
-    always_thinks: bool = False
 
 
-_ALWAYS = Model("", thinking=("adaptive",), always_thinks=True)
-_BOTH = Model("", thinking=("adaptive", "enabled", "disabled"), efforts=("low", "medium", "high", "max"))
-_OLD = Model("", 200_000, 64_000, ("enabled", "disabled"), (), prefill=True, keeps_thoughts=False)
+_ALWAYS = Model("", thinking=("adaptive",))
+_ASKED = Model("", thinks=False)
+_BOTH = _ASKED._replace(
+    thinking=("adaptive", "enabled", "disabled"), efforts=("low", "medium", "high", "max"), shows=True
+)
+_OLD = Model(
+    "", 200_000, 64_000, ("enabled", "disabled"), (), thinks=False, shows=True, prefill=True, keeps_thoughts=False
+)
+_OPUS_45 = _OLD._replace(efforts=("low", "medium", "high"), keeps_thoughts=True)
 
 ANTHROPIC = {
-    model.name: model
-    for model in (
-        *(_ALWAYS._replace(name=name) for name in ("claude-fable-5", "claude-fable-5-1", "claude-fable-5-2")),
-        *(_ALWAYS._replace(name=name) for name in ("claude-mythos-5", "claude-mythos-5-1", "claude-mythos-5-2")),
-        *(Model(name) for name in ("claude-opus-5", "claude-opus-4-8", "claude-opus-4-7")),
-        *(Model(name) for name in ("claude-sonnet-5", "claude-sonnet-5-5")),
-        *(Model(name, effort="medium") for name in ("claude-opus-5-5", "claude-haiku-5-5")),
-        *(_BOTH._replace(name=name) for name in ("claude-opus-4-6", "claude-sonnet-4-6")),
-        *(
-            _OLD._replace(name=name, efforts=("low", "medium", "high"), keeps_thoughts=True)
-            for name in ("claude-opus-4-5", "claude-opus-4-5-20251101")
-        ),
-        *(_OLD._replace(name=name) for name in ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929")),
-        *(_OLD._replace(name=name) for name in ("claude-haiku-4-5", "claude-haiku-4-5-20251001")),
-    )
+    name: model._replace(name=name)
+    for name, model in {
+        **dict.fromkeys(("claude-fable-5", "claude-fable-5-1", "claude-fable-5-2"), _ALWAYS),
+        **dict.fromkeys(("claude-mythos-5", "claude-mythos-5-1", "claude-mythos-5-2"), _ALWAYS),
+        "claude-opus-5-5": _ALWAYS._replace(effort="medium", notes=True),
+        "claude-sonnet-5-5": Model("", thinking=("adaptive", "between_tools"), notes=True),
+        "claude-haiku-5-5": Model("", effort="medium", hard=True),
+        "claude-opus-5": Model("", hard=True),
+        "claude-sonnet-5": Model(""),
+        "claude-opus-4-8": _ASKED,
+        "claude-opus-4-7": _ASKED,
+        "claude-opus-4-6": _BOTH,
+        "claude-sonnet-4-6": _BOTH,
+        "claude-opus-4-5": _OPUS_45,
+        "claude-opus-4-5-20251101": _OPUS_45,
+        "claude-sonnet-4-5": _OLD,
+        "claude-sonnet-4-5-20250929": _OLD,
+        "claude-haiku-4-5": _OLD,
+        "claude-haiku-4-5-20251001": _OLD,
+    }.items()
 }
 OPENAI = {model.name: model for model in (Model("gpt-5"), Model("gpt-5-mini"), Model("local", 32_768, 8_192))}
 OPENAI_EFFORTS = ("none", "minimal", *EFFORTS)

@@ -15,6 +15,7 @@ from fake_api import FakeApi
 MODEL = "claude-opus-4-8"
 HI: list[Any] = [{"role": "user", "content": "hi"}]
 BASH: Any = {"name": "bash", "description": "Runs.", "input_schema": {"type": "object", "properties": {}}}
+SHOWN: Any = {"type": "adaptive", "display": "summarized"}
 MARK = {"type": "ephemeral"}
 HEADERS = {"x-api-key": "k", "anthropic-version": "2023-06-01"}
 

@@ -70,9 +70,18 @@ def test_usage_comes_in_a_stream_only_where_it_is_asked_for() -> None:
         assert all(chunk["usage"] is None for chunk in chunks(chatted(api, stream=True)))
 
 
+@pytest.mark.parametrize("said", [(), ("",), ("", "abcdefgh"), ("a",), (Think("x" * 99), "y")])
+def test_what_is_told_is_what_is_billed(said: tuple[Any, ...]) -> None:
+    with FakeApi([answer(*said)] * 2) as api:
+        found = [chunks(chatted(api, stream=True, stream_options=USAGE))[-1], chatted(api).json()]
+        told = [Usage(each["usage"]["prompt_tokens"], each["usage"]["completion_tokens"]) for each in found]
+        assert told == [request.usage for request in api.requests]
+
+
 def test_its_own_count_is_what_it_told() -> None:
     with FakeApi([answer(*ALL)]) as api:
         told = chunks(chatted(api, stream=True, stream_options=USAGE))[-1]["usage"]
+        api.settle()
         assert Usage(input=told["prompt_tokens"], output=told["completion_tokens"]) == api.spent("gpt-5", whole=True)
     assert 0 < told["completion_tokens_details"]["reasoning_tokens"] < told["completion_tokens"]
 

@@ -10,7 +10,21 @@ from fake_acts import Call, Gate, Think, answer, hold, without
 from fake_api import FakeApi
 
 from eukhe.model.talk import Image, Result, Speech, Text, Usage
-from tests.fake_api.fake_kit import BASH, MODEL, Time, asking, assistant, created, png, posted, result, sdk, streamed
+from tests.fake_api.fake_kit import (
+    BASH,
+    MODEL,
+    SHOWN,
+    Time,
+    asking,
+    assistant,
+    created,
+    png,
+    posted,
+    result,
+    sdk,
+    streamed,
+    use,
+)
 from tests.fake_api.fake_kit import image as image_block
 from tests.fake_api.fake_kit import text as text_block
 from tests.fake_api.fake_kit import user as user_says
@@ -22,7 +36,7 @@ BIG = "word " * 2_000  # 2,500 tokens
 @pytest.mark.parametrize("heard", [streamed, created])
 def test_the_package_hears_a_text_a_thought_and_a_call(heard: Any) -> None:
     with FakeApi([answer(*ALL)]) as api:
-        message = heard(api, thinking={"type": "adaptive"}, tools=[BASH])
+        message = heard(api, thinking=SHOWN, tools=[BASH])
     thought, said, call = message.content
     assert ("thinking", "Let me see.") == (thought.type, thought.thinking)
     assert ("text", "I look. It's über den Wölken.") == (said.type, said.text)
@@ -32,7 +46,7 @@ def test_the_package_hears_a_text_a_thought_and_a_call(heard: Any) -> None:
 
 def test_a_stream_and_a_response_in_one_piece_say_and_cost_the_same() -> None:
     with FakeApi([answer(*ALL), answer(*ALL)]) as api:
-        one, other = (heard(api, thinking={"type": "adaptive"}).model_dump() for heard in (streamed, created))
+        one, other = (heard(api, thinking=SHOWN).model_dump() for heard in (streamed, created))
         usages = {request.usage for request in api.requests}
     for message in (one, other):
         message.pop("id")
@@ -65,6 +79,45 @@ def test_thoughts_that_are_left_out_come_as_a_signature_alone_and_go_back_so() -
         assert "end_turn" == streamed(api, thinking=omitted, tools=[BASH], messages=again).stop_reason
 
 
+@pytest.mark.parametrize(
+    ("model", "thinking", "shown"),
+    [
+        ("claude-opus-4-8", {"type": "adaptive"}, False),
+        ("claude-opus-4-8", SHOWN, True),
+        ("claude-opus-4-6", {"type": "adaptive"}, True),
+        ("claude-opus-5-5", None, False),
+    ],
+)
+def test_whether_thoughts_are_shown_is_the_models_where_nothing_is_said_of_it(
+    model: str, thinking: Any, shown: bool
+) -> None:
+    with FakeApi([answer(Think("secret"), "hello")]) as api:
+        thought, _ = streamed(api, model=model, **({"thinking": thinking} if thinking else {})).content
+    assert ("secret" if shown else "") == thought.thinking
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "kinds"),
+    [
+        ("claude-opus-5-5", SHOWN, ["thinking", "tool_use"]),
+        ("claude-sonnet-5-5", SHOWN, ["thinking", "tool_use"]),
+        ("claude-sonnet-5-5", {"type": "between_tools"}, ["text", "tool_use"]),
+        ("claude-opus-5", SHOWN, ["text", "tool_use"]),
+    ],
+)
+@pytest.mark.parametrize("heard", [streamed, created])
+def test_some_models_say_as_a_thought_what_they_say_between_two_calls(
+    heard: Any, model: str, thinking: Any, kinds: list[str]
+) -> None:
+    messages = [user_says(text_block("look")), assistant(use("a")), user_says(result("a"))]
+    with FakeApi([answer("And now?", Call("bash", {})), answer("Done.")]) as api:
+        asked = {"model": model, "thinking": thinking, "messages": messages, "tools": [BASH]}
+        between, last = heard(api, **asked).content, heard(api, **asked).content
+    assert kinds == [block.type for block in between]
+    assert "And now?" == getattr(between[0], "thinking", getattr(between[0], "text", None))
+    assert ["text"] == [block.type for block in last]
+
+
 def test_usage_stands_at_the_beginning_and_all_of_it_at_the_end() -> None:
     with FakeApi([answer("four" * 10)]) as api:
         with sdk(api) as client, client.messages.stream(**asking({})) as stream:
@@ -76,6 +129,14 @@ def test_usage_stands_at_the_beginning_and_all_of_it_at_the_end() -> None:
     )
     assert (1, 10) == (events["message_delta"].usage.input_tokens, events["message_delta"].usage.output_tokens)
     assert Usage(input=1, output=10) == usage
+
+
+@pytest.mark.parametrize("said", [(), ("",), ("", "abcdefgh"), ("a",), ALL, (Think("x" * 99), "y")])
+@pytest.mark.parametrize("heard", [streamed, created])
+def test_what_is_told_is_what_is_billed(heard: Any, said: tuple[Any, ...]) -> None:
+    with FakeApi([answer(*said)]) as api:
+        told = heard(api).usage
+        assert Usage(told.input_tokens, told.output_tokens) == api.spent()
 
 
 @pytest.mark.parametrize(
