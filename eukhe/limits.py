@@ -86,12 +86,17 @@ AGENTS_MAX: Final = 8  # subagents of one client that work at a time; more wait
 CLIENT_END_S: Final = 5.0  # in which a client that ends is still told that what it said has arrived
 
 # Answers without a model (builtin/recall)
-RECALL_ROUNDS_MAX: Final = 10  # of looks into the memory
-RECALL_LOOKS: Final = 3  # of one round
-RECALL_HITS_READ: Final = 6  # of a search's hits that are read whole
+RECALL_ROUNDS_MAX: Final = 6  # of looks into the memory
+RECALL_LOOKS: Final = 4  # of one round
+RECALL_SEARCH_WORDS: Final = 3  # of the question's rarest, of which two at a time are searched for
+RECALL_HITS_READ: Final = 8  # of the searches' hits that are read whole
+RECALL_ENOUGH_SHARE: Final = 0.6  # of the worth of a question's words in one passage: then it looks no further
+RECALL_NEWS_MIN: Final = 2  # words besides the question's, without which a sentence says nothing
+RECALL_LINE_WEIGHT: Final = 0.5  # of what a summary says, beside a message's own words
+RECALL_CALL_WEIGHT: Final = 0.6  # of a tool's call: it asks
 RECALL_PASSAGES_SHOWN: Final = 5
 RECALL_PASSAGE_CHARS_MAX: Final = 600
-RECALL_PIECE_CHARS_MAX: Final = 300  # of a sentence or line of a passage
+RECALL_PIECE_CHARS_MAX: Final = 300  # of a sentence, or line, of a passage
 
 # What a model is sent (section 6)
 NODE_WORDS: Final = 70  # that a line has room for, about
@@ -147,8 +152,10 @@ SECRET_WORDS_CHARS_MIN: Final = 32  # of one that is made of words
 SECRET_NUMBER_CHARS_MIN: Final = 16  # of one that is a number
 SECRET_CHARS_MAX: Final = 4_096
 SECRET_PEM_CHARS_MAX: Final = 20_000
-SECRET_HELD_CHARS_MAX: Final = 65_536  # of a stream that may be a secret's beginning; then it is let go
+SECRET_HELD_CHARS_MAX: Final = 32_768  # of a stream that may be a secret's beginning; then it is let go
+SECRET_OPEN_CHARS_MAX: Final = 20_200  # of a stream's end that are looked at for such a beginning
 SECRET_DIGEST_DIGITS: Final = 8
+SECRET_NAME_CHARS_MAX: Final = 64  # of a kind, in a mark
 SECRETS_KEPT_MAX: Final = 10_000  # whose marks can be turned back
 
 # Tools
@@ -166,8 +173,11 @@ TOOL_READ_LINE_CHARS_MAX: Final = 4_000  # of each of its lines
 TOOL_FOLDER_NAMES_MAX: Final = 1_000
 DIFF_LINES_MAX: Final = 200  # of a change that is shown
 DIFF_CHARS_MAX: Final = 12_000
+DIFF_CONTEXT_LINES: Final = 3
+DIFF_MATCHED_LINES_MAX: Final = 4_000  # of both sides, in which lines that are alike are looked for
+EDIT_PLACES_SHOWN: Final = 10
 EDIT_NEAR_CHARS_MAX: Final = 200  # of a line that is nearest to what was not found
-EDIT_NEAR_LINES_MAX: Final = 20_000  # that are looked at for it
+EDIT_NEAR_LINES_MAX: Final = 4_000  # that are looked at for it
 EDIT_NEAR_SHARE: Final = 0.6  # alike, at least
 IMAGE_PIXELS_MAX: Final = 100_000_000  # of an image that a tool shows
 IMAGE_SIDE_PIXELS_MAX: Final = 65_535

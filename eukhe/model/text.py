@@ -67,17 +67,22 @@ def cut(text: str, bytes_max: int = NODE_BYTES_MAX) -> str:
 
 def clip(text: str, chars_max: int = TOOL_RESULT_CHARS_MAX) -> str:
     """Head and tail around a line that says how many characters were cut; `chars_max` in all. Rule 9."""
-    if len(text) <= chars_max:
-        return text
+    return clipped(text, text, len(text), chars_max)
+
+
+def clipped(head: str, tail: str, chars: int, chars_max: int) -> str:
+    """As `clip`, of a text of so many characters, of which `chars_max` at least are there from each end."""
+    if chars <= chars_max:
+        return head
     # The mark names the number of characters cut, which depends on the mark's own length: a digit more at most.
     kept = chars_max
     while True:
-        mark = f"\n[{len(text) - kept} characters cut]\n"
+        mark = f"\n[{chars - kept} characters cut]\n"
         if kept + len(mark) <= chars_max:
             break
         kept = chars_max - len(mark)
-    tail = kept // 2
-    return text[: kept - tail] + mark + text[len(text) - tail :]
+    tail_chars = kept // 2
+    return head[: kept - tail_chars] + mark + tail[len(tail) - tail_chars :]
 
 
 def split(text: str) -> list[str]:
