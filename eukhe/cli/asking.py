@@ -43,8 +43,12 @@ class Line(Protocol):
         """Sends an order to one of its actors. An owner that is gone is noticed by `hear`."""
         ...
 
-    def hear(self, wait_s: float) -> Msg:
+    def hear(self, wait_s: float | None) -> Msg:
         """The next answer. TimeoutError where none comes; OwnerGone; Bug where the owner is this process and broke."""
+        ...
+
+    def wake(self) -> None:
+        """Makes whoever hears on another thread hear at once, or have a TimeoutError, though no answer has come."""
         ...
 
     def close(self) -> None: ...

@@ -12,7 +12,7 @@ from typing import TextIO, cast, get_args
 from uuid import uuid4
 
 from eukhe.actors.makers import owner_makers
-from eukhe.actors.messages import Leaving, Msg
+from eukhe.actors.messages import Leaving, Msg, Synced
 from eukhe.actors.opening import open_chat
 from eukhe.actors.ports import Key
 from eukhe.actors.threads import Edge, Threads
@@ -63,12 +63,16 @@ class Here:
     def tell(self, to: str, message: Msg) -> None:
         self.edge.tell(to, message)
 
-    def hear(self, wait_s: float) -> Msg:
+    def hear(self, wait_s: float | None) -> Msg:
         """As a line's. AskedToEnd. That the store has failed is heard in the answers."""
         while isinstance(heard := self.edge.hear(wait_s), Leaving):
             if not heard.failed:
                 raise AskedToEnd(heard.why)
         return heard
+
+    def wake(self) -> None:
+        """An answer to nobody's ticket is heard."""
+        self.edge.mail.put(Synced(0))
 
     def wait_for_end(self) -> None:
         """Returns when the owner is to end. StoreFailed where its store has failed."""

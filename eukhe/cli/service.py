@@ -50,7 +50,7 @@ def owner_of(given: Given, *, builds: int | None = None) -> Iterator[Owner]:
     """
     chat = make_home(given.home)
     with ExitStack() as stack:
-        way = _Way(given, chat, stack, builds)
+        way = Way(given, chat, stack, builds)
         asker = stack.enter_context(closing(Asker(way.find(), way.find)))
         before = asker.ask("planner", AskStatus)
         assert isinstance(before, Status)
@@ -67,10 +67,10 @@ def owner_of(given: Given, *, builds: int | None = None) -> Iterator[Owner]:
             say(error)
 
 
-class _Way:
+class Way:
     """Finds the owner, again and again. `was_there`: it was before this command came."""
 
-    def __init__(self, given: Given, chat: Path, stack: ExitStack, builds: int | None) -> None:
+    def __init__(self, given: Given, chat: Path, stack: ExitStack, builds: int | None = None) -> None:
         self._given = given
         self._chat = chat
         self._stack = stack

@@ -11,6 +11,7 @@ import select
 import socket
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -30,7 +31,7 @@ _INTERRUPTED: Final = "it is not known what the chat's owner was told"
 
 
 class Link:
-    """One thread's. `pid`: the owner's process."""
+    """One thread's, but for `wake`. `pid`: the owner's process."""
 
     def __init__(self, connection: socket.socket) -> None:
         """Of a connection that was made, and does not block; use `connect`."""
@@ -40,6 +41,9 @@ class Link:
         self._room = memoryview(bytearray(SOCKET_READ_BYTES))
         self._frames = Frames()
         self._unsent: deque[memoryview] = deque()
+        self._bell, self._bell_rope = socket.socketpair()
+        for end in (self._bell, self._bell_rope):
+            end.setblocking(False)
         self._is_mute = False  # nothing can be sent any more
         self._gone: str | None = None  # why nothing comes after what is in `frames`
 
@@ -94,10 +98,16 @@ class Link:
                 raise OwnerRefused(message.why)
             # It has to finish first; that it is gone is what will be heard of it.
 
+    def wake(self) -> None:
+        """Makes `hear` on the link's own thread return at once, by a TimeoutError. Any thread's, until it is closed."""
+        with suppress(BlockingIOError):  # it was woken so often that it will be
+            self._bell_rope.send(b"!")
+
     def close(self) -> None:
         """May be called twice."""
         self._gone = self._gone or _GONE
-        self._connection.close()
+        for end in (self._connection, self._bell, self._bell_rope):
+            end.close()
 
     def __enter__(self) -> Self:
         return self
@@ -118,10 +128,13 @@ class Link:
         """Until something was read, or sent. TimeoutError."""
         wait_ms = None if until_s is None else max(0, until_s - time.monotonic()) * MILLISECONDS
         self._poll.register(self._connection, select.POLLIN | (select.POLLOUT if self._unsent else 0))
-        ready = self._poll.poll(wait_ms)
+        self._poll.register(self._bell, select.POLLIN)
+        ready = dict(self._poll.poll(wait_ms))
+        if ready.pop(self._bell.fileno(), 0):
+            self._bell.recv(SOCKET_READ_BYTES)
         if not ready:
             raise TimeoutError("nothing was heard of the chat's owner")
-        ((_, events),) = ready
+        ((_, events),) = ready.items()
         if events & select.POLLOUT:
             self._send()
         if events & ~select.POLLOUT:
