@@ -22,5 +22,5 @@ def test_a_turn_gets_its_view_then_logs_what_was_said_then_asks_and_logs_the_rep
     assert sorted(map(kinds.index, (Wait, ReadView, Append, EnterPrefix, CallSent, CallOver))) == [
         kinds.index(kind) for kind in (Wait, ReadView, Append, EnterPrefix, CallSent, CallOver)
     ]
-    assert ["It is done."] == [said.text for said in it.told(TurnSaid)]
+    assert "It is done." == "".join(said.text for said in it.told(TurnSaid))
     assert [2] == [began.t for began in it.told(TurnBegan)]

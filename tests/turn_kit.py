@@ -1,8 +1,8 @@
 """A client on either runtime, with an owner, a model and tools that do what a test says, and the edge's ear.
 
-    with client(runtime, model=[says("done")]) as it:
-        it.say("do it")
-        it.over().reply
+with client(runtime, model=[says("done")]) as it:
+    it.say("do it")
+    it.over().reply
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -67,6 +67,7 @@ from eukhe.actors.turn_permits import Allowed, Ask, Refused
 from eukhe.actors.wire import decode, encode
 from eukhe.model.part import Part
 from eukhe.model.prompt import texts
+from eukhe.model.secrets import Secrets
 from eukhe.model.talk import Reply, Text, Usage, Use
 from eukhe.sim.clock import SimClock
 from eukhe.sim.disk import SimDisk
@@ -247,20 +248,14 @@ class Permits:
 
     def allow(self, rule: str) -> None:
         self.rules.append(rule)
-        self.decided = {name: what for name, what in self.decided.items() if not isinstance(what, Ask) or what.rule != rule}
+        self.decided = {
+            name: what for name, what in self.decided.items() if not isinstance(what, Ask) or what.rule != rule
+        }
 
 
-class Marks:
-    """Implements `Secrets`: one that is known."""
-
-    def __init__(self, secret: str = "hunter2hunter2") -> None:
-        self.secret = secret
-
-    def hide(self, text: str) -> str:
-        return text.replace(self.secret, "[secret 1]")
-
-    def reveal(self, text: str) -> str:
-        return text.replace("[secret 1]", self.secret)
+SECRET = "correct-horse-7-battery"
+SECRETS = {"STAPLE_TOKEN": SECRET}
+"""What the client's environment has."""
 
 
 class Client:
@@ -281,7 +276,7 @@ class Client:
         self.clock = SimClock()
         self.scheduler = Scheduler(1, self.clock)
         outside = Outside(self.model, tools, owner)
-        desk = Desk("s", mind, permits, Marks(), 20.0, lambda name, usage: usage.output / 1000)
+        desk = Desk("s", mind, permits, Secrets(SECRETS), 20.0, lambda name, usage: usage.output / 1000)
         makers = {COURIER: lambda: Courier("s"), TURN: lambda: Turn(desk)}
         self.system: Threads | SimSystem
         if runtime.name == "threads":
@@ -344,7 +339,7 @@ def client(
     it.end()
 
 
-class _none:  # noqa: N801
+class _none:
     """No workers: a client writes no lines."""
 
     def start(self, call: int, request: Any, heard: Any) -> None:

@@ -26,7 +26,6 @@ from eukhe.actors.messages import (
 )
 from eukhe.actors.ports import Broke, CallEvent, Delta, Outage, Replied, Responding, TurnRequest
 from eukhe.actors.turn_desk import NAME, Desk, Effects, edge, flat
-from eukhe.actors.turn_secrets import Hiding, hidden_reply
 from eukhe.limits import TURN_RETRY_AFTER_MAX_S, TURN_RETRY_S, TURN_TRIES_MAX
 from eukhe.model.request import blocks_to_mark
 from eukhe.model.talk import NO_USAGE, Reply, Talk, Usage
@@ -69,7 +68,7 @@ class Call:
         self._order: int | None = None  # the ticket of what is awaited of the owner
         self._call: int | None = None  # once it is sent
         self._timer: int | None = None
-        self._hiding = Hiding(self._desk.secrets)
+        self._hiding = self._desk.secrets.streams()
         self._so_far = NO_USAGE  # of this try
 
     # --- on its way ---
@@ -122,7 +121,7 @@ class Call:
     def _whole(self, reply: Reply | None) -> Effects:
         if reply is None:
             return self._again_or_not(Broke(f"{self._desk.mind.model} gave no reply that a turn can use"))
-        return self._replied(hidden_reply(self._desk.secrets, reply))
+        return self._replied(self._desk.secrets.hide_reply(reply))
 
     def _responded(self, usage: Usage | None) -> Effects:
         self._so_far = usage or NO_USAGE

@@ -14,8 +14,8 @@ from eukhe.actors.courier import NAME as COURIER
 from eukhe.actors.courier import TURN
 from eukhe.actors.messages import Msg, TurnDue
 from eukhe.actors.turn_permits import Policy
-from eukhe.actors.turn_secrets import Secrets
 from eukhe.model.prompt import Texts
+from eukhe.model.secrets import Secrets
 from eukhe.model.talk import Effort, Usage
 
 NAME: Final = TURN

@@ -33,7 +33,6 @@ from eukhe.actors.messages import (
 from eukhe.actors.ports import ToolEnded, ToolSaid
 from eukhe.actors.turn_desk import NAME, Desk, Effects, edge, flat
 from eukhe.actors.turn_permits import Allowed, Ask, Refused
-from eukhe.actors.turn_secrets import Hiding, in_json
 from eukhe.model.talk import Use
 from eukhe.model.turn import STOPPED
 
@@ -68,7 +67,7 @@ class Tool:
         self._order: int | None = None  # the ticket of what is asked of the owner
         self._rule: str | None = None  # that would allow it, while the user is asked
         self._runs = False
-        self._hiding = Hiding(desk.secrets)
+        self._hiding = desk.secrets.streams()
 
     def begin(self) -> Effects:
         began = edge(ToolBegan(self._number, self._use.name, self._use.input, self._agent))
@@ -148,7 +147,7 @@ class Tool:
 
     def _run(self) -> Effects:
         self._runs = True
-        return [StartTool(self._number, self._use.name, in_json(self._desk.secrets.reveal, self._use.input))]
+        return [StartTool(self._number, self._use.name, self._desk.secrets.reveal_json(self._use.input))]
 
     def _heard(self, message: ToolHeard | Permit) -> Effects:
         match message:
