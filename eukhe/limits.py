@@ -85,12 +85,15 @@ TURN_RETRY_AFTER_MAX_S: Final = 120.0  # a provider that wants to be left alone 
 AGENTS_MAX: Final = 8  # subagents of one client that work at a time; more wait
 CLIENT_END_S: Final = 5.0  # in which a client that ends is still told that what it said has arrived
 
+STDIN_BYTES_MAX: Final = 10_000_000  # that a turn's text may be given by a pipe
+STDIN_SAID_S: Final = 2.0  # without a byte of it; then it is said what is waited for
+
 # Answers without a model (builtin/recall)
 RECALL_ROUNDS_MAX: Final = 6  # of looks into the memory
 RECALL_LOOKS: Final = 4  # of one round
 RECALL_SEARCH_WORDS: Final = 3  # of the question's rarest, of which two at a time are searched for
 RECALL_HITS_READ: Final = 8  # of the searches' hits that are read whole
-RECALL_ENOUGH_SHARE: Final = 0.6  # of the worth of a question's words in one passage: then it looks no further
+RECALL_ENOUGH_SHARE: Final = 0.75  # of the worth of a question's words in one passage: then it looks no further
 RECALL_NEWS_MIN: Final = 2  # words besides the question's, without which a sentence says nothing
 RECALL_LINE_WEIGHT: Final = 0.5  # of what a summary says, beside a message's own words
 RECALL_CALL_WEIGHT: Final = 0.6  # of a tool's call: it asks

@@ -5,11 +5,10 @@ with client(runtime, model=[says("done")]) as it:
     it.over().reply
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from eukhe.actors.behaviour import EDGE
 from eukhe.actors.courier import NAME as COURIER
 from eukhe.actors.courier import Courier
 from eukhe.actors.messages import (
@@ -47,6 +46,8 @@ from eukhe.actors.ports import (
     Broke,
     CallEvent,
     Delta,
+    NoDisk,
+    NoWorkers,
     Outage,
     Outside,
     OwnerEvent,
@@ -63,14 +64,14 @@ from eukhe.actors.threads import Threads
 from eukhe.actors.turn import NAME as TURN
 from eukhe.actors.turn import Turn
 from eukhe.actors.turn_desk import Desk, Mind
-from eukhe.actors.turn_permits import Allowed, Ask, Refused
 from eukhe.actors.wire import decode, encode
 from eukhe.model.part import Part
+from eukhe.model.permission import Policy
 from eukhe.model.prompt import texts
 from eukhe.model.secrets import Secrets
 from eukhe.model.talk import Reply, Text, Usage, Use
+from eukhe.model.tool_input import Edit, Write
 from eukhe.sim.clock import SimClock
-from eukhe.sim.disk import SimDisk
 from eukhe.sim.runtime import SimSystem
 from eukhe.sim.scheduler import Scheduler
 from tests.actor_kit import Runtime
@@ -236,21 +237,14 @@ class Tools:
         self.stopped.append(call)
 
 
-class Permits:
-    """Implements `Policy`: all that is not named is allowed."""
+class Here:
+    """Implements `Place`: a folder in which no path leads elsewhere."""
 
-    def __init__(self, decided: Mapping[str, Ask | Refused] | None = None) -> None:
-        self.decided = dict(decided or {})
-        self.rules: list[str] = []
+    def resolve(self, path: str) -> str:
+        return path if path.startswith("/") else f"/here/{path}".removesuffix("/.")
 
-    def decide(self, name: str, given: dict[str, Any]) -> Allowed | Ask | Refused:
-        return self.decided.get(name, Allowed())
-
-    def allow(self, rule: str) -> None:
-        self.rules.append(rule)
-        self.decided = {
-            name: what for name, what in self.decided.items() if not isinstance(what, Ask) or what.rule != rule
-        }
+    def change(self, given: Write | Edit) -> str:
+        return f"changes {given.path}"
 
 
 SECRET = "correct-horse-7-battery"
@@ -266,23 +260,23 @@ class Client:
         runtime: Runtime,
         model: Sequence[Answer],
         tools: Tools,
-        permits: Permits,
+        policy: Policy,
         owner: Owner,
         mind: Mind,
     ) -> None:
-        self.runtime, self.owner, self.tools, self.permits = runtime, owner, tools, permits
+        self.runtime, self.owner, self.tools, self.policy = runtime, owner, tools, policy
         self.model = Model(model)
         self.events: list[Msg] = []
         self.clock = SimClock()
         self.scheduler = Scheduler(1, self.clock)
         outside = Outside(self.model, tools, owner)
-        desk = Desk("s", mind, permits, Secrets(SECRETS), 20.0, lambda name, usage: usage.output / 1000)
+        desk = Desk("s", mind, policy, Secrets(SECRETS), 20.0, lambda name, usage: usage.output / 1000)
         makers = {COURIER: lambda: Courier("s"), TURN: lambda: Turn(desk)}
         self.system: Threads | SimSystem
         if runtime.name == "threads":
-            self.system = Threads(makers, SimDisk(), self.clock, _none(), outside=outside)
+            self.system = Threads(makers, NoDisk(), self.clock, NoWorkers(), outside=outside)
         else:
-            self.system = SimSystem(makers, SimDisk(), self.clock, _none(), self.scheduler, outside=outside)
+            self.system = SimSystem(makers, NoDisk(), self.clock, NoWorkers(), self.scheduler, outside=outside)
 
     def begin(self) -> None:
         self.system.begin()
@@ -329,27 +323,12 @@ def client(
     runtime: Runtime,
     model: Sequence[Answer] = (),
     tools: Tools | None = None,
-    permits: Permits | None = None,
+    rules: Sequence[str] = (),
     owner: Owner | None = None,
+    attended: bool = True,
     mind: Mind = Mind("anthropic/some", "medium"),  # noqa: B008, it is frozen
 ) -> Iterator[Client]:
-    it = Client(runtime, model, tools or Tools(), permits or Permits(), owner or Owner(), mind)
+    it = Client(runtime, model, tools or Tools(), Policy(rules, Here(), attended=attended), owner or Owner(), mind)
     it.begin()
     yield it
     it.end()
-
-
-class _none:
-    """No workers: a client writes no lines."""
-
-    def start(self, call: int, request: Any, heard: Any) -> None:
-        raise AssertionError
-
-    def stop(self, call: int) -> None:
-        raise AssertionError
-
-    def keep(self, keys: Any) -> bool:
-        raise AssertionError
-
-
-assert EDGE

@@ -2,8 +2,8 @@
 
     limits, errors <- model <- words (actors.ports, messages, behaviour) <- behaviours <- hosts, sim <- cli
 
-The world and the simulator implement the ports and never see each other; behaviours see neither. The composition root
-is cli.owner, and no other command starts actors.
+The world and the simulator implement the ports and never see each other; behaviours see neither. The composition roots
+are cli.owner and, of a client, cli.turn; no other command starts actors.
 """
 
 import argparse
@@ -39,6 +39,7 @@ LAYER_OF = {
     "eukhe.worker": "worker",
     "eukhe.cli": "cli",
     "eukhe.cli.owner": "root",
+    "eukhe.cli.turn": "root",
     "eukhe.__main__": "program",
     "eukhe.demo": "demo",
 }

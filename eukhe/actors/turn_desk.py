@@ -13,7 +13,7 @@ from eukhe.actors.behaviour import EDGE, CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.courier import NAME as COURIER
 from eukhe.actors.courier import TURN
 from eukhe.actors.messages import Msg, TurnDue
-from eukhe.actors.turn_permits import Policy
+from eukhe.model.permission import Policy
 from eukhe.model.prompt import Texts
 from eukhe.model.secrets import Secrets
 from eukhe.model.talk import Effort, Usage
@@ -31,10 +31,7 @@ class Mind(msgspec.Struct, frozen=True):
 
     model: str
     effort: Effort
-
-    @property
-    def paid(self) -> bool:
-        return not self.model.startswith("builtin/")
+    paid: bool = True
 
 
 class Desk:

@@ -32,7 +32,7 @@ from eukhe.actors.messages import (
 )
 from eukhe.actors.ports import ToolEnded, ToolSaid
 from eukhe.actors.turn_desk import NAME, Desk, Effects, edge, flat
-from eukhe.actors.turn_permits import Allowed, Ask, Refused
+from eukhe.model.permission import Allowed, Ask, Refused
 from eukhe.model.talk import Use
 from eukhe.model.turn import STOPPED
 
@@ -71,7 +71,7 @@ class Tool:
 
     def begin(self) -> Effects:
         began = edge(ToolBegan(self._number, self._use.name, self._use.input, self._agent))
-        given = orjson.loads(self._use.input)
+        given = orjson.loads(self._desk.secrets.reveal_json(self._use.input))
         if self._use.name == AGENT:
             return flat(began, self._start_agent(given))
         if self._use.name in _LOOKS:
@@ -141,7 +141,7 @@ class Tool:
         rule, self._rule = self._rule, None
         if rule is None:
             return []  # nobody asked, or it was answered before
-        if yes and always:
+        if yes and always and rule:
             self._desk.policy.allow(rule)
         return self._run() if yes else self._end(_NOT_ALLOWED, failed=True)
 

@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from eukhe import __version__
-from eukhe.cli.command import Given, Group
+from eukhe.cli.command import Given, Group, service_option
 from eukhe.cli.output import say
 from eukhe.errors import ExpectedError, OutputError
 from eukhe.limits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, EXIT_SIGNALLED
@@ -31,15 +31,44 @@ COMPLETE_VARIABLE = "_EUKHE_COMPLETE"
     help="A coding agent whose memory is one chat that never ends.",
     invoke_without_command=True,
 )
+@click.option("-p", "--print", "text", metavar="TEXT", help="One turn: print the reply. `-` takes stdin for the text.")
+@click.option(
+    "--output-format",
+    type=click.Choice(("text", "json", "stream-json")),
+    default="text",
+    show_default=True,
+    help="What -p prints: the reply; an object; or a line for each event.",
+)
+@click.option("--allow", "rules", metavar="RULE", multiple=True, help="What -p's tools may do, as `bash:make test`.")
+@click.option("--image", "images", metavar="PATH", multiple=True, help="An image that goes with -p's text.")
 @click.option("--model", metavar="NAME", help="The model of this turn, provider/name.  [env var: EUKHE_MODEL]")
 @click.option("--thinking", metavar="LEVEL", help="Its thinking effort.  [env var: EUKHE_THINKING]")
 @click.version_option(__version__, prog_name="eukhe", message="%(prog)s %(version)s")
 @click.pass_context
-def root(context: click.Context, model: str | None, thinking: str | None) -> None:
+def root(
+    context: click.Context,
+    text: str | None,
+    output_format: str,
+    rules: tuple[str, ...],
+    images: tuple[str, ...],
+    model: str | None,
+    thinking: str | None,
+) -> None:
     given = context.ensure_object(Given)
     given.flags = {key: value for key, value in (("model", model), ("thinking", thinking)) if value is not None}
-    if context.invoked_subcommand is None:
+    if text is not None:
+        if context.invoked_subcommand is not None:
+            raise click.UsageError(f"-p is a turn, and takes no command; {context.invoked_subcommand} is one.")
+        from eukhe.cli.ask import ask
+
+        ask(given, text, output_format, rules, images)
+    elif rules or images:
+        raise click.UsageError("--allow and --image go with -p.")
+    elif context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+root.params.append(service_option())
 
 
 def main() -> NoReturn:

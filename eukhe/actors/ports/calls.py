@@ -106,3 +106,16 @@ class Workers(Protocol):
     def keep(self, keys: tuple[Key, ...]) -> bool:
         """The keys for the calls from now on, each for its provider. Whether one of them is new, or another."""
         ...
+
+
+class NoWorkers:
+    """A client's: lines are its owner's to order."""
+
+    def start(self, call: int, request: Request, heard: Callable[[CallEvent], None]) -> None:
+        raise AssertionError(f"a client orders {request.part.name}")
+
+    def stop(self, call: int) -> None:
+        raise AssertionError(f"a client stops call {call}")
+
+    def keep(self, keys: tuple[Key, ...]) -> bool:
+        raise AssertionError("a client is told keys")

@@ -37,6 +37,25 @@ class Disk(Protocol):
         ...
 
 
+class NoDisk:
+    """A client's: what is kept is its owner's to keep."""
+
+    def names(self, folder: str) -> list[str]:
+        raise AssertionError(f"a client looks into {folder}")
+
+    def length(self, path: str) -> int | None:
+        raise AssertionError(f"a client looks at {path}")
+
+    def read(self, path: str, offset: int = 0, length: int = -1) -> bytes:
+        raise AssertionError(f"a client reads {path}")
+
+    def append(self, path: str, data: bytes) -> None:
+        raise AssertionError(f"a client writes {path}")
+
+    def replace(self, path: str, data: bytes, sync: bool) -> None:
+        raise AssertionError(f"a client writes {path}")
+
+
 class Clock(Protocol):
     """Time."""
 
