@@ -5,6 +5,7 @@ import pytest
 from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.gate import Gate
 from eukhe.actors.messages import (
+    AskTexts,
     Cancel,
     EnterPrefix,
     LeavePrefix,
@@ -14,6 +15,7 @@ from eukhe.actors.messages import (
     PrefixRead,
     Sync,
     Synced,
+    TextsInForce,
     Tick,
     WriterLate,
 )
@@ -21,6 +23,7 @@ from eukhe.errors import Bug
 from eukhe.limits import PREFIX_WARM_S, PREFIX_WRITER_S
 from eukhe.model.gate import Gone, Prefix, prefix_of
 from eukhe.model.part import Part
+from eukhe.model.prompt import texts
 from tests.actor_kit import Rig
 
 pytestmark = pytest.mark.rule("30")
@@ -121,6 +124,15 @@ def test_calls_are_alike_when_their_whole_blocks_of_lines_are() -> None:
     assert prefix_of("m", LINES[:8]) not in {prefix_of(model, lines) for model, lines in others}
 
 
+@pytest.mark.rule("29", "32")
+def test_calls_of_another_effort_or_with_other_texts_are_not_alike() -> None:
+    alike = prefix_of("m", LINES[:8], "low", texts())
+    assert alike == prefix_of("m", LINES[:9], "low", texts())
+    others = [("m", LINES[:8], "high", texts()), ("m", LINES[:8], "low", texts("Be brief.")), ("m", LINES[:8])]
+    assert alike not in {prefix_of(*other) for other in others}
+    assert alike != prefix_of("m", LINES[:8], "low", texts(search=False)), "their tools differ"
+
+
 # --- the actor ---
 
 
@@ -218,6 +230,21 @@ def test_cold_prefixes_that_nobody_is_at_are_forgotten_and_others_are_not(gate: 
     gate.receive(LeavePrefix(*C))
     gate.receive(enter(("door", 9), "new"), PREFIX_WARM_S)
     assert ["under way", "read lately", "late", "new"] == list(gate.behaviour.prefixes)
+
+
+@pytest.mark.rule("27", "44")
+def test_it_tells_the_texts_in_force_and_they_stay_the_same(both_runtimes: object) -> None:
+    in_force = texts("Be brief.", search=False)
+    gate = Rig(lambda: Gate(in_force), name="gate")
+    gate.receive(enter(A))
+    assert [
+        [Tell("turn", TextsInForce(1, in_force))],
+        [Tell("turn", TextsInForce(2, in_force))],
+    ] == [gate.receive(AskTexts("turn", ticket)) for ticket in (1, 2)]
+
+
+def test_without_texts_of_the_users_it_tells_ours(gate: Rig[Gate]) -> None:
+    assert [Tell("turn", TextsInForce(1, texts()))] == gate.receive(AskTexts("turn", 1))
 
 
 def test_it_is_up_and_finishes_at_once(gate: Rig[Gate]) -> None:
