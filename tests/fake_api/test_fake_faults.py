@@ -226,6 +226,14 @@ def test_a_cut_stream_is_billed_as_far_as_it_went() -> None:
         assert Usage(input=1, output=10) == api.spent()
 
 
+def test_an_event_that_is_taken_apart_is_billed_once() -> None:
+    gate = Gate()
+    gate.open()
+    with FakeApi([answer("abcd" * 10, hold_byte(count, gate)) for count in range(600, 900, 50)]) as api:
+        assert [10] * 6 == [streamed(api).usage.output_tokens for _ in range(6)]
+        assert [10] * 6 == [request.usage.output for request in api.requests]
+
+
 # --- what a reply may hold ---
 
 

@@ -8,6 +8,7 @@ import orjson
 import pytest
 from fake_acts import Call, Gate, Think, answer, hold, without
 from fake_api import FakeApi
+from fake_script import Agent, Rule
 
 from eukhe.model.talk import Image, Result, Speech, Text, Usage
 from tests.fake_api.fake_kit import (
@@ -116,6 +117,27 @@ def test_some_models_say_as_a_thought_what_they_say_between_two_calls(
     assert kinds == [block.type for block in between]
     assert "And now?" == getattr(between[0], "thinking", getattr(between[0], "text", None))
     assert ["text"] == [block.type for block in last]
+
+
+def test_what_is_said_before_the_first_call_is_a_text_of_every_model() -> None:
+    with FakeApi([answer("I look.", Call("bash", {}))]) as api:
+        content = streamed(api, model="claude-opus-5-5", thinking=SHOWN, tools=[BASH]).content
+    assert ["text", "tool_use"] == [block.type for block in content]
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "kinds"),
+    [
+        ("claude-opus-5", None, ["thinking", "text"]),
+        ("claude-opus-5", {"type": "disabled"}, ["text"]),
+        ("claude-opus-4-8", None, ["text"]),
+        ("claude-opus-4-8", {"type": "adaptive"}, ["thinking", "text"]),
+    ],
+)
+def test_an_agent_thinks_where_its_model_would(model: str, thinking: Any, kinds: list[str]) -> None:
+    with FakeApi(agent=Agent([Rule("hi", [[Think("hm"), "hello"]])])) as api:
+        content = streamed(api, model=model, **({"thinking": thinking} if thinking else {})).content
+    assert kinds == [block.type for block in content]
 
 
 def test_usage_stands_at_the_beginning_and_all_of_it_at_the_end() -> None:
