@@ -114,7 +114,7 @@ GIT_BRANCH_CHARS_MAX: Final = 200
 GIT_COMMIT_DIGITS: Final = 12  # that name a commit where there is no branch
 
 # The socket (section 7)
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2  # 2: the orders of turns, and keys in a client's first words
 FRAME_HEAD_BYTES: Final = 4  # the length that stands before a frame
 FRAME_BYTES_MAX: Final = 134_217_728
 CLIENT_WINDOW_BYTES: Final = 167_772_160  # received of one client and not yet dealt with
@@ -162,9 +162,12 @@ SECRET_NAME_CHARS_MAX: Final = 64  # of a kind, in a mark
 SECRETS_KEPT_MAX: Final = 10_000  # whose marks can be turned back
 
 # Tools
+TOOLS_CLOSE_S: Final = 5.0  # in which a tool's thread may end, once it is stopped
+TOOL_SNIFF_BYTES: Final = 65_536  # of a file, by which it is told what it is
 BASH_TIMEOUT_S: Final = 120
 BASH_TIMEOUT_S_MAX: Final = 3_600
 BASH_LINGER_S: Final = 0.2  # in which what a shell left running may still say something
+BASH_LOOK_S: Final = 0.05  # between two looks whether it has ended, where the system does not say so
 TOOL_READ_BYTES: Final = 65_536  # read at a time of what a tool prints
 TOOL_SAID_S: Final = 0.05  # between two pieces that are shown of it
 TOOL_SAID_CHARS_MAX: Final = 8_000  # of each
@@ -226,7 +229,7 @@ LOCK_WAIT_S: Final = 2.0  # a reader holds the lock for less, while it mends the
 
 # The index
 INDEX_PROBLEMS_SHOWN: Final = 3  # wrong places of the index that a verification lists one by one
-INDEX_VERSION: Final = 2
+INDEX_VERSION: Final = 3
 INDEX_BUSY_S: Final = 5.0  # how long a connection waits for another's write
 INDEX_CACHE_KIB: Final = 65_536
 INDEX_WAL_PAGES: Final = 4_096
@@ -237,6 +240,24 @@ INDEX_COMMIT_ROWS: Final = 4_000
 INDEX_COMMIT_S: Final = 0.2  # how long a row waits at most for others to be committed with
 INDEX_RANKED_MAX: Final = 20_000  # hits of a search that are ranked, the newest
 SEARCH_WORDS_MAX: Final = 64  # of a search; more are left out
+
+# Looking into the memory (rules 52 to 56, D15)
+LOOK_HITS_MAX: Final = 10  # of a search, or around a time
+LOOK_CHARS_MAX: Final = 1_000_000  # of a message, which only another program logs longer
+LOOK_IMAGES_BYTES_MAX: Final = 24_000_000  # of all images of a message that are shown
+LOOK_ID_MAX: Final = 1 << 62  # that may be asked for
+LOOK_WORDS_CHARS_MAX: Final = 10_000
+LOOK_DATE_CHARS_MAX: Final = 200
+SNIPPET_CHARS_MAX: Final = 200  # of a hit's text that are shown
+SNIPPET_BEFORE_CHARS: Final = 60  # of these before the first of the words
+NOON_HOUR: Final = 12
+DAYTIME_HOURS: Final = {"midnight": 0, "morning": 9, "noon": 12, "afternoon": 15, "evening": 20, "night": 23}
+MONTHS_A_YEAR: Final = 12
+
+# Subagents' logs (rule 54)
+AGENT_NAME_CHARS_MAX: Final = 40
+AGENT_WANTED_CHARS_MAX: Final = 1_000  # of the name that is wanted
+AGENT_LOGS_KEPT: Final = 64  # whose keys are kept in memory; of others they are read again
 
 # The command line
 EXIT_FAILED: Final = 1

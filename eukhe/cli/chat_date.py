@@ -1,13 +1,12 @@
 """`eukhe chat date`."""
 
-from datetime import datetime
-
 import click
 
 from eukhe.cli.command import Command, Given
 from eukhe.cli.output import emit, emit_json
 from eukhe.cli.reading import reading, tell_problems
 from eukhe.errors import NotFoundError
+from eukhe.model.when import date_text
 
 JSON_KEYS = {"id": "the message", "date": "when it was said, `2026-10-05 09:32:11 +02:00`"}
 
@@ -27,13 +26,3 @@ def command(given: Given, id: int, as_json: bool) -> None:
         emit_json({"id": id, "date": date})
     else:
         emit(date)
-
-
-def date_text(date: str) -> str:
-    """A log's date as people read it: `2026-10-05 09:32:11 +02:00`. One that is none stays as it is."""
-    try:
-        moment = datetime.fromisoformat(date)
-    except ValueError:
-        return date
-    offset = moment.strftime("%z")
-    return f"{moment:%Y-%m-%d %H:%M:%S}" + (f" {offset[:-2]}:{offset[-2:]}" if offset else "")

@@ -10,7 +10,6 @@ import msgspec
 import orjson
 
 from eukhe.actors.log_files import LogFiles
-from eukhe.cli.chat_date import date_text
 from eukhe.cli.command import Command, Given
 from eukhe.cli.output import emit, emit_bytes, say
 from eukhe.cli.reading import find
@@ -19,6 +18,7 @@ from eukhe.limits import EXIT_FAILED
 from eukhe.model.image import image_mark
 from eukhe.model.record import GapRecord, MessageRecord, encode
 from eukhe.model.scan import GAP_MARK, Found, Jump, MainScan, Problem, accepted, gaps_in, missing
+from eukhe.model.when import date_text
 from eukhe.world.disk import RealDisk
 from eukhe.world.transcripts.eukhe import IMAGE_DATA
 

@@ -1,6 +1,6 @@
 """A clock that stands until it is moved, and that may be wrong: it drifts, is set, and changes to summer time."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Final
 
 START: Final = datetime.fromisoformat("2026-10-05T09:32:11+02:00")
@@ -19,7 +19,10 @@ class SimClock:
         return self._now_s
 
     def local(self) -> datetime:
-        return self._wall.astimezone(timezone(self._zone))
+        return self._wall.astimezone(self.zone())
+
+    def zone(self) -> tzinfo:
+        return timezone(self._zone)
 
     def advance_to(self, now_s: float) -> None:
         """Time passes, until the monotonic clock shows `now_s`."""

@@ -16,6 +16,7 @@ from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, MessageRecord, NodeRecord, VoidRecord
 from eukhe.model.verify import INDEX_FILE
+from eukhe.model.when import date_s, nearness
 
 
 class _Tables:
@@ -25,6 +26,7 @@ class _Tables:
         self.next_id = 0
         self.messages: dict[int, Place] = {}
         self.words: dict[int, str] = {}
+        self.dates: dict[int, int] = {}  # in seconds since 1970
         self.keys: dict[str, int] = {}
         self.texts: dict[str, int] = {}
         self.nodes: dict[Part, Place | None] = {}
@@ -51,6 +53,8 @@ class _Tables:
         self.next_id = record.i + 1
         self.messages[record.i] = place
         self.words[record.i] = record.text
+        if (at := date_s(record.date)) is not None:
+            self.dates[record.i] = at
         if record.key is not None:
             self.keys.setdefault(record.key, record.i)
             whole, piece, _ = piece_of(record.key)
@@ -165,6 +169,10 @@ class SimIndex:
         wanted = words.casefold().split()
         found = [i for i, text in texts.items() if wanted and all(word in text.casefold().split() for word in wanted)]
         return sorted(found, reverse=True)[:limit]
+
+    def nearest(self, at_s: int, limit: int) -> list[tuple[int, int]]:
+        dates = {**self._tables.dates, **self._ahead.dates}
+        return sorted(((at, i) for i, at in dates.items()), key=nearness(at_s))[:limit]
 
     def _may_write(self) -> None:
         if self._file.full or self._failed:

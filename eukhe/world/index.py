@@ -15,7 +15,6 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
@@ -34,6 +33,7 @@ from eukhe.limits import (
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, MessageRecord, NodeRecord, VoidRecord
+from eukhe.model.when import date_s, nearness
 from eukhe.world.index_file import MADE_ANEW, failed, open_index, open_to_read, remove_index
 
 _LOG = re.compile(r"(main|tree)/[^/\0]+\.jsonl")
@@ -132,7 +132,7 @@ class SqliteIndex:
                 if i < self._next_id:
                     continue
                 self._next_id = i + 1
-                messages.append((i, self._file(place.path), place.offset, place.length, _date_s(record.date)))
+                messages.append((i, self._file(place.path), place.offset, place.length, date_s(record.date)))
                 words.append((i, record.text))
                 if record.key is not None:
                     keys.append((_digest(record.key), i))
@@ -224,6 +224,16 @@ class SqliteIndex:
             )
             return [i for (i,) in found]
 
+    def nearest(self, at_s: int, limit: int) -> list[tuple[int, int]]:
+        """Dates do not rise with the ids: what is imported keeps its source's."""
+        select = "SELECT date_s, i FROM messages WHERE date_s"
+        with self._guard():
+            after = self._db.execute(f"{select} >= ? ORDER BY date_s, i LIMIT ?", (at_s, limit))
+            found: list[tuple[int, int]] = after.fetchall()
+            before = self._db.execute(f"{select} < ? ORDER BY date_s DESC, i DESC LIMIT ?", (at_s, limit))
+            found += before.fetchall()
+        return sorted(found, key=nearness(at_s))[:limit]
+
     # --- within ---
 
     def _load(self) -> None:
@@ -305,12 +315,3 @@ def _key(part: Part) -> int:
 
 def _digest(text: str) -> bytes:
     return blake2b(text.encode(), digest_size=INDEX_DIGEST_BYTES).digest()
-
-
-def _date_s(date: str) -> int | None:
-    """Seconds since 1970; None for what is no date. One without an offset counts as UTC on every machine."""
-    try:
-        at = datetime.fromisoformat(date)
-    except ValueError:
-        return None
-    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp())

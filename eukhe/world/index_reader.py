@@ -10,6 +10,7 @@ from eukhe.actors.ports import Checkpoint, Place, Placed
 from eukhe.errors import IndexFailed
 from eukhe.model.part import Part
 from eukhe.model.record import NodeRecord, VoidRecord
+from eukhe.model.when import nearness
 from eukhe.world.index import SqliteIndex
 
 
@@ -77,6 +78,12 @@ class ReaderIndex:
         if self._file is not None:
             found += [i for i in self._file.search(words, limit) if i not in found]
         return found[:limit]
+
+    def nearest(self, at_s: int, limit: int) -> list[tuple[int, int]]:
+        found = set(self._own.nearest(at_s, limit))
+        if self._file is not None:
+            found.update(self._file.nearest(at_s, limit))
+        return sorted(found, key=nearness(at_s))[:limit]
 
     def _new(self, rows: Iterable[Placed]) -> Iterator[Placed]:
         for row in rows:

@@ -1,42 +1,54 @@
 """Messages by which a turn looks into the memory, and those about subagents."""
 
+from typing import Annotated
+
 import msgspec
 
 from eukhe.actors.messages.base import Msg
 from eukhe.actors.messages.store import Entry
+from eukhe.limits import (
+    AGENT_WANTED_CHARS_MAX,
+    LOOK_DATE_CHARS_MAX,
+    LOOK_ID_MAX,
+    LOOK_WORDS_CHARS_MAX,
+)
 from eukhe.model.prompt import Texts
+
+
+Whole = Annotated[int, msgspec.Meta(ge=-LOOK_ID_MAX, le=LOOK_ID_MAX)]
+"""A number that a model gives, within what can be sent at all."""
 
 
 class Zoom(msgspec.Struct, frozen=True, tag=True):
     """zoom(id, n): the two lines under a line, or with n = 1 the whole message and its images. Rules 52, 53."""
 
-    id: int
-    messages: int
+    id: Whole
+    messages: Whole
 
 
 class ZoomAgent(msgspec.Struct, frozen=True, tag=True):
     """zoom("Name"): a subagent's whole chat, by pages from 1. Rule 54."""
 
-    name: str
-    page: int = 1
+    name: Annotated[str, msgspec.Meta(max_length=AGENT_WANTED_CHARS_MAX)]
+    page: Whole = 1
 
 
 class DateOf(msgspec.Struct, frozen=True, tag=True):
     """date(id). Rule 56."""
 
-    id: int
+    id: Whole
 
 
 class Search(msgspec.Struct, frozen=True, tag=True):
     """search(words). D15."""
 
-    words: str
+    words: Annotated[str, msgspec.Meta(max_length=LOOK_WORDS_CHARS_MAX)]
 
 
 class At(msgspec.Struct, frozen=True, tag=True):
     """at(date): a date or a time, as the user or the model writes one. D15."""
 
-    date: str
+    date: Annotated[str, msgspec.Meta(max_length=LOOK_DATE_CHARS_MAX)]
 
 
 Looking = Zoom | ZoomAgent | DateOf | Search | At

@@ -1,7 +1,7 @@
 """Where a chat is kept: its folder, its index, and the time at which things are written."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Protocol
 
 import msgspec
@@ -65,6 +65,10 @@ class Clock(Protocol):
 
     def local(self) -> datetime:
         """Wall time with the local offset; for dates and day files. May go back."""
+        ...
+
+    def zone(self) -> tzinfo:
+        """The local zone, which tells the offset of any time, as before the clocks were last changed."""
         ...
 
 
@@ -137,6 +141,13 @@ class Index(Protocol):
 
     def search(self, words: str, limit: int) -> list[int]:
         """Messages that hold all the words, best first."""
+        ...
+
+    def nearest(self, at_s: int, limit: int) -> list[tuple[int, int]]:
+        """The dates and ids of the messages nearest to a moment, in `model.when.nearness`' order.
+
+        Both moment and dates in seconds since 1970.
+        """
         ...
 
 
