@@ -20,6 +20,7 @@ def planner(
     checkpoint_messages: int = 1_000,
     contexts: bool = False,
     reads_contexts: bool = False,
+    paid: bool = False,
     **limits: int,
 ) -> Rig[Planner]:
     """Of an empty chat."""
@@ -30,6 +31,7 @@ def planner(
         checkpoint_messages=checkpoint_messages,
         contexts=contexts,
         reads_contexts=reads_contexts,
+        paid=paid,
     )
 
 
@@ -41,6 +43,7 @@ def planner_of(
     checkpoint_messages: int = 1_000,
     contexts: bool = False,
     reads_contexts: bool = False,
+    paid: bool = False,
 ) -> Rig[Planner]:
     names = [f"compactor-{k}" for k in range(chat.limits.jobs)]
     return Rig(
@@ -52,6 +55,7 @@ def planner_of(
             checkpoint_messages=checkpoint_messages,
             contexts=contexts,
             reads_contexts=reads_contexts,
+            paid=paid,
         ),
         name="planner",
     )

@@ -67,6 +67,7 @@ def owner_makers(
             checkpoint_messages=checkpoint_messages,
             contexts=gated,
             reads_contexts=paid,
+            paid=paid,
         ),
     }
     if door:

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 from eukhe.actors.behaviour import EDGE, CancelTimer, Effect, SetTimer, Tell
 from eukhe.actors.messages import (
     AskStatus,
+    Attend,
+    Budget,
     BuildDone,
     BuildFailed,
     Cancel,
@@ -22,11 +24,7 @@ from eukhe.actors.messages import (
     Poisoned,
     Pong,
     Resume,
-    SaveCheckpoint,
-    SaveView,
     Settle,
-    Settled,
-    SettleFailed,
     StartBuild,
     Status,
     StopBuild,
@@ -34,17 +32,22 @@ from eukhe.actors.messages import (
     Synced,
     TakeView,
     Tick,
+    Uncounted,
     ViewDue,
     Wait,
     WriteTree,
     Written,
 )
+from eukhe.actors.planner_attendance import Attendance
+from eukhe.actors.planner_held import Held
+from eukhe.actors.planner_marks import Marks
+from eukhe.actors.planner_saves import Saves
+from eukhe.actors.planner_settles import Settles, settled
 from eukhe.actors.planner_waits import Asker, Waits
 from eukhe.actors.ports import Outage
 from eukhe.errors import Bug
-from eukhe.limits import CHECKPOINT_MESSAGES, FREE_NODES_A_WRITE, RETRY_TICK_S, VIEW_SAVE_S
+from eukhe.limits import CHECKPOINT_MESSAGES, FREE_NODES_A_WRITE, RETRY_TICK_S
 from eukhe.model.chat import Chat, Merges
-from eukhe.model.fold import NodeSize, checkpoint
 from eukhe.model.part import Part
 from eukhe.model.pause import Pause
 from eukhe.model.record import BatchRecord, NodeRecord, node
@@ -56,7 +59,7 @@ class Planner:
 
     `builds`: how many lines may be ordered of compactors, None for no limit. `checkpoint_messages`: how many there
     are between two checkpoints. `contexts`: a call is told the lines that it sees (rules 34, 41); `reads_contexts`: and
-    its compactor reads them, so they must be on disk.
+    its compactor reads them, so they must be on disk. `paid`: calls cost money, and start only while somebody attends.
     """
 
     def __init__(
@@ -69,33 +72,32 @@ class Planner:
         checkpoint_messages: int = CHECKPOINT_MESSAGES,
         contexts: bool = False,
         reads_contexts: bool = False,
+        paid: bool = False,
     ) -> None:
         assert len(compactors) == chat.limits.jobs, "a compactor for each job slot"
         self.chat = chat
         self.nodes_before = chat.built_nodes.count
         self.builds_left = builds
-        self.checkpoint_messages = checkpoint_messages
         self.contexts = contexts
-        self.reads_contexts = reads_contexts
         self.idle = list(reversed(compactors))
         self.lost_free = list(reversed(free))
         self.begun: Ping | None = None  # to be answered once these are written
         self.busy: dict[int, tuple[Part, str]] = {}  # call -> its node, its compactor
         self.unsynced: dict[Part, int] = {}  # lines on their way to the disk, their bytes
         self.early: set[Part] = set()  # nodes that count as built before they are on disk: they can be made again
-        self.held: list[StartBuild] = []  # orders that read one of these, from the disk
-        self.settling: list[Settle] = []
-        self.waits = Waits()
+        self.held = Held(reads_contexts=reads_contexts)  # orders that read one of these, from the disk
+        self.settling = Settles()
+        self.waits = Waits(chat.t)
         self.tick_s: float | None = None  # when the retry timer goes off
         self.pause = Pause()
+        self.budget: str | None = None  # why no more may be spent
+        self.attendance = Attendance(chat, paid=paid)
+        self.marks = Marks(chat.t)  # of the compaction view
         self.ordered = self.written = 0  # orders to write tree lines: told, and on disk
         self.call = 0
         self.unchanged_call = 0  # the last one before a key or a setting changed
         self.model_calls = 0
-        self.view_is_saved = False  # as it is now
-        self.view_is_merged = False  # by a batch since it was saved
-        self.view_is_due = False  # its timer runs
-        self.checkpoint_t = chat.t
+        self.saves = Saves(chat, checkpoint_messages)
         self.poisoned: str | None = None
         self.last_error: str | None = None
 
@@ -122,13 +124,20 @@ class Planner:
             case TakeView(reply_to, ticket):
                 return [*self._take({(reply_to, ticket)} & self.waits.turns.keys()), *self._work(now)]
             case Settle():
-                self.settling.append(message)
+                self.settling.add(message)
                 return self._work(now)
+            case Attend(reply_to, ticket):
+                self.attendance.there[reply_to, ticket] = None
+                return self._work(now)
+            case Budget():
+                return [*self._budget(message), *self._work(now)]
+            case Uncounted(why):
+                self.last_error = why
+                return []
             case Cancel(reply_to, ticket):
+                self.attendance.there.pop((reply_to, ticket), None)
                 self.waits.cancel((reply_to, ticket))
-                self.settling = [
-                    asked for asked in self.settling if (asked.reply_to, asked.ticket) != (reply_to, ticket)
-                ]
+                self.settling.cancel(reply_to, ticket)
                 return self._work(now)
             case AskStatus(reply_to, ticket):
                 return [Tell(reply_to, self._status(ticket))]
@@ -144,11 +153,10 @@ class Planner:
                 self.early.update(self.lost_free)
                 return self._go_on(now)
             case ViewDue():
-                self.view_is_due = False
-                return self._save_view()
+                return self.saves.view_is_due()
             case Sync(reply_to, ticket):
                 # While nodes are missing from the log, a state that has them built would lie.
-                saved = [] if self.lost_free else [*self._save_view(), self._checkpoint()]
+                saved = [] if self.lost_free else [*self.saves.view(), self.saves.checkpoint(self.unsynced)]
                 return [*saved, Tell(reply_to, Synced(ticket))]
         raise Bug(f"the planner does not know {message}")
 
@@ -169,14 +177,13 @@ class Planner:
     def _work(self, now: float) -> list[Effect]:
         """All that can go on now: calls, then turns whose view is built, then those who wait for quiet."""
         if self.poisoned:
-            failed = [Tell(asked.reply_to, SettleFailed(asked.ticket, self.poisoned)) for asked in self.settling]
-            self.settling.clear()
-            return [*failed, *self.waits.fail(self.poisoned)]
+            return [*self.settling.fail(self.poisoned), *self.waits.fail(self.poisoned)]
+        self._attended()  # also by a turn whose view is there at once
         effects = self._views()
         effects += self._orders()
-        if self.settling and not self._is_busy() and (self.pause.why or not self.chat.parked):
+        if self.settling and not self._is_busy() and (self.paused or not self.chat.parked):
             effects += self._settled()
-        effects += self._save_view_now_or_later()
+        effects += self.saves.view_now_or_later(busy=self._is_busy())
         return [*effects, *self._retry(now)]  # last: for those who wait now, not for who was just answered
 
     def _is_busy(self) -> bool:
@@ -190,12 +197,29 @@ class Planner:
             compactor = self.idle.pop()
             self.busy[self.call] = part, compactor
             self.chat.start(part)
-            self.held.append(StartBuild(self.call, part, tuple(self.chat.context(part)) if self.contexts else ()))
+            self.held.add(self._order(part))
         return self._release()
+
+    def _order(self, part: Part) -> StartBuild:
+        if not self.contexts:
+            return StartBuild(self.call, part)
+        context = tuple(self.chat.context(part))
+        batch, marked = self.marks.next(self.chat.t, context, len(context))
+        return StartBuild(self.call, part, context, batch, marked)
 
     def _startable(self) -> list[Part]:
         """What may start now."""
-        return [] if self.pause.why else self.chat.queue(need=bool(self.waits))[: self.builds_left]
+        if self.paused:
+            return []
+        return self.chat.queue(need=bool(self.waits), end=self._attended())[: self.builds_left]
+
+    def _attended(self) -> int | None:
+        return self.attendance.end(self.waits, self.settling)
+
+    @property
+    def paused(self) -> str | None:
+        """Why no call may start: what may be spent is spent, or an outage."""
+        return self.budget or self.pause.why
 
     def _retry(self, now: float) -> list[Effect]:
         """The tick that lets what failed start again, as long as somebody waits for it."""
@@ -220,35 +244,21 @@ class Planner:
 
     def _release(self) -> list[Effect]:
         """The orders of which all that is read is on disk, where the compactors read it."""
-        if not self.held:
-            return []
-        held, self.held = self.held, []
-        orders: list[Effect] = []
-        for order in held:
-            if self.early and not self.early.isdisjoint(self._reads(order)):
-                self.held.append(order)
-            else:
-                orders.append(Tell(self.busy[order.call][1], order))
-        return orders
-
-    def _reads(self, order: StartBuild) -> tuple[Part, ...]:
-        """The nodes whose lines a compactor reads for an order."""
-        context = order.context if self.reads_contexts else ()
-        return (*context, *(order.part.halves if order.part.level else ()))
+        return [Tell(self.busy[order.call][1], order) for order in self.held.release(self.early)]
 
     def _message(self, size: int) -> list[Effect]:
         batch, free = self.chat.logged(size)
-        self.view_is_saved = False
+        self.saves.message()
         effects = self._batch(batch) + self._write_free(free)
-        if self.chat.t - self.checkpoint_t >= self.checkpoint_messages:
-            effects.append(self._checkpoint())
+        if self.saves.checkpoint_is_due():
+            effects.append(self.saves.checkpoint(self.unsynced))
         return effects
 
     def _batch(self, batch: Merges | None) -> list[Effect]:
         if batch is None:
             return []
         if batch:  # one that merged nothing, as at each message while nothing can be built, leaves nothing to be saved
-            self.view_is_saved, self.view_is_merged = False, True
+            self.saves.merged()
         return self._write([BatchRecord(batch, self.chat.shrinking, self.chat.t)])
 
     def _line(self, call: int, part: Part, line: str, calls: int) -> list[Effect]:
@@ -311,16 +321,19 @@ class Planner:
 
     def _take_back(self, calls: Collection[int]) -> None:
         """Of these calls, those that no compactor was told yet: as if they had not been ordered."""
-        for order in [order for order in self.held if order.call in calls]:
-            self.held.remove(order)
-            self._ended(order.call)
-            self.chat.stopped(order.part)
-            if self.builds_left is not None:
-                self.builds_left += 1
+        for call in self.held.take_back(calls):
+            self._unorder(call)
+
+    def _unorder(self, call: int) -> None:
+        part, _ = self.busy[call]
+        self._ended(call)
+        self.chat.stopped(part)
+        if self.builds_left is not None:
+            self.builds_left += 1
 
     def _views_are_due(self) -> bool:
-        """Turns get a view that is built; in an outage any, since nothing more will be built soon. D13."""
-        return self.chat.settled or self.pause.why is not None
+        """Turns get a view that is built; while calls are paused any, since nothing more will be built soon. D13."""
+        return self.chat.settled or self.paused is not None
 
     def _views(self) -> list[Effect]:
         return self._take(self.waits.turns) if self._views_are_due() else []
@@ -330,7 +343,7 @@ class Planner:
         askers = list(askers)
         effects = self._batch(self.chat.take()) if askers else []
         for asker in askers:
-            self.waits.take(asker, self.chat, self.pause.why, self.ordered)
+            self.waits.take(asker, self.chat, self.paused, self.ordered)
         return [*effects, *self.waits.hand_out(self.written)]
 
     def _outage(self, failed: BuildFailed, outage: Outage, now: float) -> list[Effect]:
@@ -342,36 +355,23 @@ class Planner:
         self.last_error = outage.why
         return [] if resume_s is None else [SetTimer("resume", resume_s, Resume())]
 
+    def _budget(self, budget: Budget) -> list[Effect]:
+        """What may be spent is spent, or there is more. The calls that must not be sent end, as if unordered."""
+        self.budget = budget.why
+        if budget.why is None:
+            return []
+        self.last_error = budget.why
+        self._take_back(self.busy)
+        held = {call: compactor for call, (_, compactor) in self.busy.items() if compactor in budget.held}
+        for call in held:
+            self._unorder(call)
+        return [Tell(compactor, StopBuild(call)) for call, compactor in held.items()]
+
     def _settled(self) -> list[Effect]:
         """Answers those who asked, about messages that are all there."""
-        asked = [settle for settle in self.settling if settle.t <= self.chat.t]
-        self.settling = [settle for settle in self.settling if settle.t > self.chat.t]
-        effects = self._batch(self.chat.take()) if any(settle.take for settle in asked) else []
-        left = len(self.chat.view.unbuilt)
-        return [
-            *effects,
-            *(Tell(settle.reply_to, Settled(settle.ticket, self.model_calls, left)) for settle in asked),
-        ]
-
-    def _save_view(self) -> list[Effect]:
-        if self.view_is_saved:
-            return []
-        self.view_is_saved, self.view_is_merged = True, False
-        return [Tell("store", SaveView(tuple(self.chat.view.parts())))]
-
-    def _save_view_now_or_later(self) -> list[Effect]:
-        """Once after all batches of a step; for messages alone a while later. It is not the truth, the logs are. D1."""
-        if self.view_is_merged:
-            return self._save_view()
-        if self.view_is_saved or self.view_is_due or self._is_busy():
-            return []
-        self.view_is_due = True
-        return [SetTimer("view", VIEW_SAVE_S, ViewDue())]
-
-    def _checkpoint(self) -> Effect:
-        self.checkpoint_t = self.chat.t
-        state = checkpoint(self.chat, (NodeSize(part, bytes_) for part, bytes_ in self.unsynced.items()))
-        return Tell("store", SaveCheckpoint(state, self.chat.t))
+        due = self.settling.due(self.chat.t)
+        effects = self._batch(self.chat.take()) if any(settle.take for settle in due) else []
+        return [*effects, *settled(due, self.model_calls, len(self.chat.view.unbuilt))]
 
     def _status(self, ticket: int) -> Status:
         chat = self.chat
@@ -387,7 +387,7 @@ class Planner:
             waiting=len(self.waits.turns),
             calls=self.model_calls,
             idle=self.poisoned is not None or not (self._is_busy() or self._startable()),
-            paused=self.pause.why,
+            paused=self.paused,
             last_error=self.last_error,
         )
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from eukhe.actors.behaviour import Effect, Tell
 from eukhe.actors.messages import ViewTaken, WaitFailed
+from eukhe.actors.planner_marks import Marks
 from eukhe.limits import RETRY_TICK_S
 from eukhe.model.chat import Chat
 
@@ -26,11 +27,12 @@ class _Taken(NamedTuple):
 
 
 class Waits:
-    """`turns`: those that wait, in the order in which they came."""
+    """`turns`: those that wait, in the order in which they came. `t`: the messages at the start."""
 
-    def __init__(self) -> None:
+    def __init__(self, t: int) -> None:
         self.turns: dict[Asker, None] = {}
         self._taken: deque[_Taken] = deque()
+        self._marks = Marks(t)  # of the views taken
         self._failed_s: float | None = None  # when the newest failure of a call was
 
     def __bool__(self) -> bool:
@@ -60,7 +62,9 @@ class Waits:
         del self.turns[asker]
         lines = tuple(chat.view.parts())
         unbuilt = tuple(part for part in lines if part.start in chat.view.unbuilt)
-        view = ViewTaken(asker[1], chat.t, lines, unbuilt, paused if unbuilt else None)
+        built = lines.index(unbuilt[0]) if unbuilt else len(lines)
+        batch, marked = self._marks.next(chat.t, lines, built)
+        view = ViewTaken(asker[1], chat.t, lines, unbuilt, paused if unbuilt else None, batch, marked)
         self._taken.append(_Taken(asker, view, order))
 
     def hand_out(self, written: int) -> list[Effect]:

@@ -60,8 +60,10 @@ class Chat:
         self.parked: set[tuple[int, int]] = set()
         self.failures: dict[tuple[int, int], int] = {}
         self.ready: set[tuple[int, int]] = set()
-        # A heap of `ready`: without some that are parked, and with some that are no longer ready.
+        # A heap of `ready`: without some that are parked or `_beyond`, and with some that are no longer ready.
         self._ready_order: list[tuple[int, int]] = []
+        self._beyond: list[tuple[int, int]] = []  # ready merges that were left out, their messages past `_beyond_end`
+        self._beyond_end = 0
 
     # --- messages and turns ---
 
@@ -155,10 +157,11 @@ class Chat:
         """A call ended without an outcome, as in an outage of the provider's: it may start again. D13."""
         self.running.discard(part)
 
-    def queue(self, *, need: bool = False) -> list[Part]:
+    def queue(self, *, need: bool = False, end: int | None = None) -> list[Part]:
         """What may start now, in order: unbuilt lines oldest first, then ready merges by level and index.
 
-        As many as there are free slots. `need`: a turn waits, so unbuilt lines of the view alone. Rules 39, 40, D5.
+        As many as there are free slots. `need`: a turn waits, so unbuilt lines of the view alone. `end`: only what lies
+        within the messages before it. Rules 39, 40, D5.
         """
         slots = self.limits.jobs - len(self.running)
         if slots <= 0:
@@ -167,12 +170,18 @@ class Chat:
         candidates = []
         for start in islice(self.view.unbuilt, self.limits.jobs):
             part = Part(lines[start], start >> lines[start])
+            if end is not None and part.end > end:
+                break
             if part not in self.running and part not in self.parked:
                 candidates.append(part)
         del candidates[slots:]
-        return candidates if need else candidates + self._ready(slots - len(candidates))
+        return candidates if need else candidates + self._ready(slots - len(candidates), end)
 
-    def _ready(self, count: int) -> list[Part]:
+    def _ready(self, count: int, end: int | None) -> list[Part]:
+        if self._beyond and (end is None or end > self._beyond_end):
+            for part in self._beyond:
+                heappush(self._ready_order, part)
+            self._beyond.clear()
         passed: list[tuple[int, int]] = []
         found: list[Part] = []
         while self._ready_order and len(found) < count:
@@ -181,6 +190,10 @@ class Chat:
                 continue
             if part in self.parked:
                 continue  # back when it may start again
+            if end is not None and Part(*part).end > end:
+                self._beyond.append(part)  # once, and not again each time: there may be many
+                self._beyond_end = end
+                continue
             passed.append(part)
             if part not in self.running:
                 found.append(Part(*part))

@@ -50,9 +50,19 @@ class Counted(Msg, frozen=True):
 
 
 class Budget(Msg, frozen=True):
-    """The ledger to the planner: lines may be ordered of a paid model; or may not any more, as `why` says."""
+    """The ledger to the planner: lines may be ordered of a paid model; or may not any more, as `why` says.
+
+    `held`: the compactors whose call was to be sent and must not be. They wait for a `Counted` that does not come.
+    """
 
     why: str | None
+    held: tuple[str, ...] = ()
+
+
+class Uncounted(Msg, frozen=True):
+    """The ledger to the planner: calls are no longer written down, as `why` says."""
+
+    why: str
 
 
 class DayDue(Msg, frozen=True):
