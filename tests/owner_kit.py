@@ -1,14 +1,15 @@
 """A whole owner on either runtime, with calls in the test's hand: gated, as a model's that costs money are."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pykka
 from store_kit import MemoryDisk
 
-from eukhe.actors.behaviour import EDGE
+from eukhe.actors.behaviour import EDGE, Behaviour
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import Append, AppendDone, Entry, Msg, Ping, Pong, ReadView, Sync, ViewTaken, ViewTexts
 from eukhe.actors.opening import open_chat
@@ -102,14 +103,25 @@ class Owner:
 
 
 @contextmanager
-def owner(runtime: str, folder: Path) -> Iterator[Owner]:
-    """Of a new chat; ended at the end."""
+def owner(
+    runtime: str,
+    folder: Path,
+    model: str = "scripted/model",
+    instead: Mapping[str, Callable[[], Behaviour]] | None = None,
+    **given: Any,
+) -> Iterator[Owner]:
+    """Of a new chat; ended at the end. `instead`: actors in the place of its own; `given`: see `owner_makers`."""
     disk, calls = MemoryDisk(), HandWorkers()
     with closing(SqliteIndex(folder / "index.db")) as index, closing(SqliteIndex(folder / "index.db")) as stores:
         opened = open_chat(disk, index, ChatLimits(jobs=JOBS), owner=True)
         sim_clock = SimClock()
         clock = RealClock() if runtime == "threads" else sim_clock
-        makers = owner_makers(opened, disk, clock, index, stores, "scripted/model")
+        # First come those that others lean on, as they also end last.
+        makers = {
+            **(instead or {}),
+            **owner_makers(opened, disk, clock, index, stores, model, **given),
+            **(instead or {}),
+        }
         if runtime == "threads":
             system: Threads | SimSystem = Threads(makers, disk, clock, calls)
         else:
