@@ -7,7 +7,7 @@ with client(runtime, model=[says("done")]) as it:
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from eukhe.actors.courier import NAME as COURIER
 from eukhe.actors.courier import Courier
@@ -75,10 +75,13 @@ from eukhe.sim.clock import SimClock
 from eukhe.sim.runtime import SimSystem
 from eukhe.sim.scheduler import Scheduler
 from tests.actor_kit import Runtime
+from tests.leaks import comes_true
 
 WAIT_S = 30.0
 USAGE = Usage(input=10, output=5, cache_read=100, cache_write=20)
 Answer = Sequence[CallEvent]
+T = TypeVar("T")
+PNG = b"\x89PNG\r\n\x1a\n..."
 
 
 def says(text: str, *uses: Use, thinks: str = "") -> Answer:
@@ -332,3 +335,41 @@ def client(
     it.begin()
     yield it
     it.end()
+
+
+# --- what a test does while a turn goes on ---
+
+
+def when(it: Client, there: Callable[[], T | None]) -> T:
+    """What is there, once it is."""
+    if it.runtime.name == "sim":
+        it.scheduler.until(lambda: bool(there()))
+    else:
+        assert comes_true(lambda: bool(there()), WAIT_S)
+    found = there()
+    assert found
+    return found
+
+
+def given(it: Client, kind: type[Msg], count: int = 1) -> list[Any]:
+    """The orders of a kind that came to the owner, once there are so many."""
+    return when(it, lambda: orders if len(orders := it.owner.given(kind)) >= count else None)
+
+
+def answer(it: Client, message: Msg) -> None:
+    """The owner answers."""
+    it.owner.heard(OwnerSaid(encode(message)))
+
+
+def asked(it: Client) -> int:
+    """The number of the call that runs, once one does."""
+    return when(it, lambda: next(iter(it.model.running), None))
+
+
+def tell(it: Client, call: int, *events: CallEvent) -> None:
+    """What comes of a call."""
+    heard = it.model.running[call]
+    if isinstance(events[-1], Replied | Broke | Outage):
+        del it.model.running[call]
+    for event in events:
+        heard(event)
