@@ -1,11 +1,10 @@
 """A whole owner whose model costs money, on both runtimes: what its calls see, and how they are counted."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from eukhe.actors.behaviour import Effect, Tell
 from eukhe.actors.messages import (
     Append,
     AppendDone,
@@ -13,13 +12,9 @@ from eukhe.actors.messages import (
     Attend,
     CallOver,
     CallSent,
-    Counted,
     Entry,
-    Msg,
     Ping,
     Pong,
-    Sync,
-    Synced,
     TextsInForce,
 )
 from eukhe.actors.ports import Replied, Responding
@@ -28,32 +23,12 @@ from eukhe.model.prompt import texts
 from eukhe.model.request import line_talk
 from eukhe.model.talk import Usage
 from tests.actor_kit import RUNTIMES
+from tests.ledger_kit import Ledger
 from tests.owner_kit import LONG, Owner
 from tests.owner_kit import owner as owner_on
 
 OURS = texts("Be brief.")
 USAGE = Usage(1, 2, 3, 4)
-
-
-class Ledger:
-    """Stands in for the ledger: writes nothing down. `answers`: it lets calls go."""
-
-    def __init__(self, *, answers: bool = True) -> None:
-        self.answers = answers
-        self.told: list[Msg] = []
-
-    def receive(self, message: Msg, now: float) -> Sequence[Effect]:
-        del now
-        match message:
-            case Ping(reply_to, ticket):
-                return [Tell(reply_to, Pong(ticket))]
-            case Sync(reply_to, ticket):
-                return [Tell(reply_to, Synced(ticket))]
-            case CallSent():
-                self.told.append(message)
-                return [Tell(message.reply_to, Counted(message.ticket))] if self.answers else []
-        self.told.append(message)
-        return []
 
 
 @pytest.fixture(params=RUNTIMES)
