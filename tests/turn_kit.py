@@ -305,6 +305,11 @@ class Client:
             if isinstance(event, kind) and wanted(event):
                 return event
 
+    def over_was_heard(self) -> bool:
+        """In the simulator: whether the turn has ended, though nobody has asked."""
+        assert isinstance(self.system, SimSystem)
+        return any(isinstance(event, TurnOver) for event in self.system.heard)
+
     def over(self) -> TurnOver:
         over = self.until(TurnOver)
         assert isinstance(over, TurnOver)

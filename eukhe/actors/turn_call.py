@@ -69,7 +69,7 @@ class Call:
         self._call: int | None = None  # once it is sent
         self._timer: int | None = None
         self._hiding = self._desk.secrets.streams()
-        self._so_far = NO_USAGE  # of this try
+        self._so_far: Usage | None = None  # what this try has cost, once its response began
 
     # --- on its way ---
 
@@ -141,7 +141,8 @@ class Call:
 
     def _over(self, usage: Usage | None, why: str = "") -> Effects:
         """It has ended, in whatever way: it leaves the gate, and what it cost is told, as far as that is known."""
-        self.usage += usage or self._so_far
+        usage = usage or self._so_far
+        self.usage += usage or NO_USAGE
         self._call = None
         if self._at_gate is None:
             return []
