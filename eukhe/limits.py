@@ -163,6 +163,7 @@ SECRETS_KEPT_MAX: Final = 10_000  # whose marks can be turned back
 
 # Tools
 TOOLS_CLOSE_S: Final = 5.0  # in which a tool's thread may end, once it is stopped
+TOOL_NAME_BYTES: Final = 8  # of the name of a file that is to take another's place
 TOOL_SNIFF_BYTES: Final = 65_536  # of a file, by which it is told what it is
 BASH_TIMEOUT_S: Final = 120
 BASH_TIMEOUT_S_MAX: Final = 3_600
@@ -175,6 +176,7 @@ TOOL_LINE_CHARS_MAX: Final = 4_096  # of a line that is written over, as a bar o
 TOOL_FILE_BYTES_MAX: Final = 20_000_000  # of a file that is edited
 TOOL_READ_LINES: Final = 2_000  # of a file, where it is not said how many
 TOOL_READ_CHARS_MAX: Final = 28_000  # of a file, in one part; so that what is said of it fits too
+TOOL_READ_AHEAD_BYTES_MAX: Final = 20_000_000  # read to tell how much is left
 TOOL_READ_LINE_CHARS_MAX: Final = 4_000  # of each of its lines
 TOOL_FOLDER_NAMES_MAX: Final = 1_000
 DIFF_LINES_MAX: Final = 200  # of a change that is shown

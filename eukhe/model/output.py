@@ -16,13 +16,15 @@ class HeadTail:
     def __init__(self, chars_max: int = TOOL_RESULT_CHARS_MAX) -> None:
         self._chars_max = chars_max
         self._head = ""
-        self._head_full = False
         self._tail: deque[str] = deque()
         self._tail_chars = 0
         self._chars = 0
+        self.at_line_start = True
 
     def take(self, piece: str) -> None:
         """The text goes on."""
+        if piece:
+            self.at_line_start = piece.endswith("\n")
         self._chars += len(piece)
         if len(self._head) < self._chars_max:
             room = self._chars_max - len(self._head)

@@ -150,5 +150,6 @@ def _refusal(name: str, rule: str) -> str:
     more = f"the rule `{rule}` or " if rule else ""
     return (
         f"{name} was not run: it must be allowed, and nobody is there to be asked. The user can let it by "
-        f"{more}`{name}`, given with --allow or in the setting `allow`. Do without it, or say in your reply what you would have run."
+        f"{more}`{name}`, given with --allow or in the setting `allow`. Do without it, or say in your reply what you "
+        "would have done."
     )
