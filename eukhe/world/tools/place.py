@@ -15,9 +15,12 @@ class RealPlace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def path(self, named: str) -> str:
+    def path(self, named: str) -> Path:
         """The whole path of a file as a model names it: `~` is the home; links are left as they are."""
-        return os.path.join(self.folder, os.path.expanduser(named))
+        path = Path(named)
+        with suppress(RuntimeError):  # nobody has that home
+            path = path.expanduser()
+        return self.folder / path
 
     def resolve(self, path: str) -> str:
         return os.path.realpath(self.path(path))
@@ -25,7 +28,7 @@ class RealPlace:
     def change(self, given: Write | Edit) -> str:
         path = self.resolve(given.path)
         try:
-            before, _ = whole_text(path, TOOL_FILE_BYTES_MAX)
+            before, _ = whole_text(Path(path), TOOL_FILE_BYTES_MAX)
         except FileNotFoundError:
             return diff(path, None, given.text) if isinstance(given, Write) else f"{path} is not there"
         except OSError as error:
