@@ -1,6 +1,7 @@
 """Where the tools work: a folder, from which paths are meant, and what a change would do there."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from eukhe.limits import TOOL_FILE_BYTES_MAX

@@ -30,7 +30,7 @@ class RealTools:
         self, folder: Path, environment: Mapping[str, str], secrets: Secrets, keys: Iterable[str] = ()
     ) -> None:
         self._folder = folder
-        self._place = RealPlace(folder)
+        self.place = RealPlace(folder)
         self._environment = of_tools(environment, keys)
         self._secrets = secrets
         self._groups = Groups()
@@ -107,9 +107,9 @@ class RealTools:
                 printed = Printed(self._secrets, lambda text: running.tell(ToolSaid(text)))
                 return run_bash(given, self._groups, self._folder, self._environment, printed, running.on_stop)
             case Read():
-                return run_read(given, self._place, self._secrets, lambda: running.over)
+                return run_read(given, self.place, self._secrets, lambda: running.over)
         with self._changing:
-            return run_edit(given, self._place) if isinstance(given, Edit) else run_write(given, self._place)
+            return run_edit(given, self.place) if isinstance(given, Edit) else run_write(given, self.place)
 
 
 class _Running:
