@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from eukhe.actors.behaviour import EDGE
 from eukhe.actors.courier import NAME as COURIER
 from eukhe.actors.courier import Courier
 from eukhe.actors.messages import (
@@ -30,6 +31,8 @@ from eukhe.actors.messages import (
     Logging,
     Look,
     Msg,
+    Ping,
+    Pong,
     PrefixOpen,
     ReadView,
     Say,
@@ -354,6 +357,13 @@ def when(it: Client, there: Callable[[], T | None]) -> T:
     found = there()
     assert found
     return found
+
+
+def heard_all(it: Client) -> None:
+    """Both actors have taken what they were told until now: the courier first, who tells the turn."""
+    for number, name in enumerate((COURIER, TURN), start=1):
+        it.system.tell(name, Ping(EDGE, -number))
+        it.until(Pong)
 
 
 def given(it: Client, kind: type[Msg], count: int = 1) -> list[Any]:
