@@ -65,6 +65,9 @@ ANTHROPIC_ERROR_STATUSES: Final = {  # of HTTP, which an error in a stream would
 }
 OUTPUT_TOKENS: Final = 128_000  # the most that a reply may have, of most models
 OUTPUT_TOKENS_OLDER: Final = 64_000
+OUTPUT_TOKENS_O: Final = 100_000
+OUTPUT_TOKENS_GPT_4_1: Final = 32_768
+OUTPUT_TOKENS_GPT_4: Final = 16_384
 THINKING_TOKENS_MIN: Final = 1_024  # the smallest budget that a provider takes
 THINKING_TOKENS: Final = {  # by effort, of models that take a budget
     "minimal": 1_024,
@@ -187,8 +190,8 @@ EDIT_PLACES_SHOWN: Final = 10
 EDIT_NEAR_CHARS_MAX: Final = 200  # of a line that is nearest to what was not found
 EDIT_NEAR_LINES_MAX: Final = 4_000  # that are looked at for it
 EDIT_NEAR_SHARE: Final = 0.6  # alike, at least
-IMAGE_PIXELS_MAX: Final = 100_000_000  # of an image that a tool shows
-IMAGE_SIDE_PIXELS_MAX: Final = 65_535
+IMAGE_PIXELS_MAX: Final = 250_000_000  # of an image: a small file may be a picture that fills the memory
+IMAGE_SIDE_PIXELS_MAX: Final = 8_000  # a larger one is refused by providers
 ALLOWED_BYTES_MAX: Final = 1_000_000  # of the rules that a chat remembers
 
 # Import
@@ -259,6 +262,7 @@ MONTHS_A_YEAR: Final = 12
 # Subagents' logs (rule 54)
 AGENT_NAME_CHARS_MAX: Final = 40
 AGENT_WANTED_CHARS_MAX: Final = 1_000  # of the name that is wanted
+AGENT_HEAD_BYTES_MAX: Final = 4_096  # of a log's first line
 AGENT_LOGS_KEPT: Final = 64  # whose keys are kept in memory; of others they are read again
 
 # The command line

@@ -10,6 +10,7 @@ Events that nobody knows are passed over, as documented, and so are blocks and d
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
+from json import JSONDecodeError
 from typing import Any, Final
 
 import orjson
@@ -17,7 +18,7 @@ import orjson
 from eukhe.actors.ports import Broke, CallEvent, Outage, Responding
 from eukhe.limits import ANTHROPIC_ERROR_STATUSES
 from eukhe.model.talk import Block, Image, Reply, Result, Speech, Stop, Talk, Text, Thought, Tool, Usage, Use
-from eukhe.world.providers.draft import Draft, ended, stop_of
+from eukhe.world.providers.draft import Draft, ended, loaded, stop_of
 from eukhe.world.providers.efforts import claude
 from eukhe.world.providers.registry import ANTHROPIC
 from eukhe.world.providers.sse import Event
@@ -115,8 +116,8 @@ class Messages:
 
     def hear(self, event: Event) -> Iterator[CallEvent]:
         try:
-            said = orjson.loads(event.data)
-        except orjson.JSONDecodeError:
+            said = loaded(event.data)
+        except JSONDecodeError:
             raise Trouble(Broke(f"{ANTHROPIC}: the stream holds what is no JSON: {event.data}")) from None
         match said.get("type"):
             case "message_start":

@@ -1,5 +1,6 @@
 """A reply as it comes, piece by piece, and how its stream is read to the end."""
 
+import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Literal, Protocol
@@ -29,7 +30,11 @@ class Piece:
 
     @property
     def text(self) -> str:
-        return clean("".join(self.texts))
+        """What came of it; the halves of a character that came apart are one again."""
+        text = "".join(self.texts)
+        if not text.isascii():
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return clean(text)
 
 
 class Draft:
@@ -87,6 +92,14 @@ def ended(order: Order, reply: Reply, usage: Usage | None) -> Replied | Broke:
     if reply.stop == "length" and size(reply.text) <= NODE_BYTES_MAX:
         return Broke("its tokens ended before the line did", usage)
     return Replied(text, None, usage)
+
+
+def loaded(data: str) -> Any:
+    """JSON as a careless provider sends it, with halves of characters. JSONDecodeError where it is none."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return json.loads(data)
 
 
 def stop_of(said: str, stops: dict[str, Stop], blocks: tuple[Block, ...]) -> Stop:

@@ -11,6 +11,9 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from eukhe.limits import (
     OUTPUT_TOKENS,
+    OUTPUT_TOKENS_GPT_4,
+    OUTPUT_TOKENS_GPT_4_1,
+    OUTPUT_TOKENS_O,
     OUTPUT_TOKENS_OLDER,
     THINKING_SHARE_MAX,
     THINKING_TOKENS,
@@ -56,16 +59,26 @@ CLAUDES: Final = {
 }
 """By name, without its date."""
 
-REASONING: Final[tuple[tuple[str, tuple[Effort, ...]], ...]] = (
-    ("gpt-5.1", ("off", *_THREE)),
-    ("gpt-5.", ("off", *_THREE, "xhigh")),
-    ("gpt-5", ("minimal", *_THREE)),
-    ("gpt-4", ()),
-    ("o1", _THREE),
-    ("o3", _THREE),
-    ("o4", _THREE),
+
+class Gpt(NamedTuple):
+    """What a model of OpenAI's takes."""
+
+    efforts: tuple[Effort, ...] = ()
+    output_tokens: int = OUTPUT_TOKENS
+
+
+GPTS: Final = (
+    ("gpt-5.1", Gpt(("off", *_THREE))),
+    ("gpt-5.", Gpt(("off", *_THREE, "xhigh"))),
+    ("gpt-5", Gpt(("minimal", *_THREE))),
+    ("gpt-4.1", Gpt(output_tokens=OUTPUT_TOKENS_GPT_4_1)),
+    ("gpt-4", Gpt(output_tokens=OUTPUT_TOKENS_GPT_4)),
+    ("o1", Gpt(_THREE, OUTPUT_TOKENS_O)),
+    ("o3", Gpt(_THREE, OUTPUT_TOKENS_O)),
+    ("o4", Gpt(_THREE, OUTPUT_TOKENS_O)),
 )
-"""OpenAI's, by how their names begin: the first that fits."""
+"""By how their names begin: the first that fits."""
+_NEWEST_GPT: Final = Gpt(("off", *_THREE, "xhigh"))
 
 
 def claude(model: str, effort: Effort, tokens_max: int) -> dict[str, Any]:
@@ -93,19 +106,20 @@ def _budget(effort: Effort, tokens_max: int) -> int:
     return min(THINKING_TOKENS[effort], int(tokens_max * THINKING_SHARE_MAX))
 
 
-def reasoning(model: str, effort: Effort, *, own_server: bool) -> dict[str, Any]:
-    """`reasoning_effort` of a request in OpenAI's form, or nothing.
+def gpt(model: str, effort: Effort, tokens_max: int, *, own_server: bool) -> dict[str, Any]:
+    """The fields of a request in OpenAI's form that depend on the model: the most tokens, `reasoning_effort`.
 
-    A server of the user's own is told no more than he says: `medium` is where each begins, and `off` has no word that
-    all of them know.
+    A server of the user's own is told no more than he says: how much its model can give it knows itself; `medium` is
+    where each begins, and `off` has no word that all of them know.
     """
-    efforts = next((efforts for name, efforts in REASONING if model.startswith(name)), None)
-    if own_server or efforts is None:
+    if own_server:
         return {} if effort in ("off", "medium") else {"reasoning_effort": effort}
-    if not efforts:
-        return {}
-    level = nearest(effort, efforts)
-    return {"reasoning_effort": "none" if level == "off" else level}
+    takes = next((takes for name, takes in GPTS if model.startswith(name)), _NEWEST_GPT)
+    fields: dict[str, Any] = {"max_completion_tokens": min(tokens_max, takes.output_tokens)}
+    if takes.efforts:
+        level = nearest(effort, takes.efforts)
+        fields["reasoning_effort"] = "none" if level == "off" else level
+    return fields
 
 
 def nearest(effort: Effort, efforts: Sequence[Effort]) -> Effort:

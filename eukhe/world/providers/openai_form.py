@@ -8,14 +8,15 @@ is whole when a reason to finish was given. What a model reasons is told, and no
 from base64 import b64encode
 from collections.abc import Hashable, Iterable, Iterator
 from http import HTTPStatus
+from json import JSONDecodeError
 from typing import Any, Final
 
 import orjson
 
 from eukhe.actors.ports import Broke, CallEvent, Outage, Responding
 from eukhe.model.talk import Block, Image, Reply, Result, Speech, Stop, Talk, Text, Tool, Usage, Use, text_of
-from eukhe.world.providers.draft import Draft, Piece, ended, stop_of
-from eukhe.world.providers.efforts import reasoning
+from eukhe.world.providers.draft import Draft, Piece, ended, loaded, stop_of
+from eukhe.world.providers.efforts import gpt
 from eukhe.world.providers.registry import OPENAI
 from eukhe.world.providers.sse import Event
 from eukhe.world.providers.trouble import Trouble, of_status, words_of
@@ -38,7 +39,7 @@ _STOPS: Final[dict[str, Stop]] = {
 
 
 def body(model: str, talk: Talk, *, own_server: bool) -> Json:
-    """What is sent. `own_server`: not OpenAI's, so it knows the older name for the most tokens of a reply."""
+    """What is sent. `own_server`: the user's, not OpenAI's."""
     return {
         "model": model,
         "messages": [
@@ -46,8 +47,7 @@ def body(model: str, talk: Talk, *, own_server: bool) -> Json:
             *(message for speech in talk.speeches for message in _messages(speech)),
         ],
         **({"tools": [_tool(tool) for tool in talk.tools]} if talk.tools else {}),
-        ("max_tokens" if own_server else "max_completion_tokens"): talk.tokens_max,
-        **reasoning(model, talk.effort, own_server=own_server),
+        **gpt(model, talk.effort, talk.tokens_max, own_server=own_server),
         "stream": True,
         "stream_options": {"include_usage": True},
     }
@@ -126,8 +126,8 @@ class Completion:
             self.over = True
             return
         try:
-            said = orjson.loads(event.data)
-        except orjson.JSONDecodeError:
+            said = loaded(event.data)
+        except JSONDecodeError:
             raise Trouble(Broke(f"{OPENAI}: the stream holds what is no JSON: {event.data}")) from None
         yield from self.take(said)
 
