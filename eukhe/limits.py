@@ -190,7 +190,6 @@ EDIT_PLACES_SHOWN: Final = 10
 EDIT_NEAR_CHARS_MAX: Final = 200  # of a line that is nearest to what was not found
 EDIT_NEAR_LINES_MAX: Final = 4_000  # that are looked at for it
 EDIT_NEAR_SHARE: Final = 0.6  # alike, at least
-IMAGE_PIXELS_MAX: Final = 250_000_000  # of an image: a small file may be a picture that fills the memory
 IMAGE_SIDE_PIXELS_MAX: Final = 8_000  # a larger one is refused by providers
 ALLOWED_BYTES_MAX: Final = 1_000_000  # of the rules that a chat remembers
 

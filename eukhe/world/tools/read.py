@@ -14,6 +14,7 @@ from typing import Final
 from eukhe.actors.ports import ToolEnded
 from eukhe.limits import (
     IMAGE_BYTES_MAX,
+    IMAGE_SIDE_PIXELS_MAX,
     TOOL_FOLDER_NAMES_MAX,
     TOOL_READ_AHEAD_BYTES_MAX,
     TOOL_READ_BYTES,
@@ -21,12 +22,12 @@ from eukhe.limits import (
     TOOL_READ_LINE_CHARS_MAX,
     TOOL_SNIFF_BYTES,
 )
-from eukhe.model.image import image_type
+from eukhe.model.image import image_size, image_type
 from eukhe.model.output import HeadTail
 from eukhe.model.secrets import Secrets
 from eukhe.model.text import clean
 from eukhe.model.tool_input import Read
-from eukhe.world.tools.files import encoding_of, kind_of, opened, whole
+from eukhe.world.tools.files import Unfit, encoding_of, kind_of, opened, whole
 from eukhe.world.tools.place import RealPlace
 
 _MARK: Final = "\ufeff"  # before a text, of its encoding
@@ -41,11 +42,21 @@ def run_read(given: Read, place: RealPlace, secrets: Secrets, is_over: Callable[
         start = os.read(fd, TOOL_SNIFF_BYTES)
         size = os.fstat(fd).st_size
         if (type_ := image_type(start)) is not None:
-            return ToolEnded(f"An image, {type_}, of {size:,} bytes.", (whole(path, IMAGE_BYTES_MAX),))
+            return _image(whole(path, IMAGE_BYTES_MAX), type_)
         encoding = encoding_of(start)
         if encoding is None:
             return ToolEnded(f"{path} is no text, but {size:,} bytes of something else.", failed=True)
         return _lines(_Text(fd, start, encoding, secrets, is_over), given)
+
+
+def _image(data: bytes, type_: str) -> ToolEnded:
+    size = image_size(data)
+    if size is None:
+        raise Unfit(f"it begins as an image, {type_}, but is none")
+    what = f"{type_}, {size[0]:,} x {size[1]:,} pixels, {len(data):,} bytes"
+    if max(size) > IMAGE_SIDE_PIXELS_MAX:
+        raise Unfit(f"the image, {what}, is too large to be shown: make it {IMAGE_SIDE_PIXELS_MAX:,} a side at most")
+    return ToolEnded(f"An image: {what}.", (data,))
 
 
 def _names(path: Path) -> str:
