@@ -46,6 +46,7 @@ TURN_REPLY_CHARS_MAX: Final = 4_000_000  # of a turn's reply, thoughts and tools
 
 # Models' providers
 PROVIDER_CONNECT_S: Final = 20.0
+KEY_CHARS_MIN: Final = 6  # of a provider's key, to be kept out of what is said
 RETRY_AFTER_MAX_S: Final = 86_400.0  # that a provider may ask for
 PROVIDER_SILENCE_S: Final = 300.0  # without a piece of a reply; pings are none
 STREAM_LINE_BYTES_MAX: Final = 8_388_608  # of one line of a stream, or of a reply in one piece

@@ -9,7 +9,7 @@ import msgspec
 
 from eukhe.actors.ports import Broke, CallEvent, Delta, Key, Outage, Replied, Request, TurnRequest
 from eukhe.errors import SettingsError
-from eukhe.limits import REPLY_CHARS_MAX, TURN_REPORT_BYTES_MAX, WHY_CHARS_MAX, WORKER_REPLY_BYTES_MAX
+from eukhe.limits import KEY_CHARS_MIN, REPLY_CHARS_MAX, TURN_REPORT_BYTES_MAX, WHY_CHARS_MAX, WORKER_REPLY_BYTES_MAX
 from eukhe.model.part import Part
 from eukhe.model.talk import Talk
 from eukhe.model.text import clean, clip
@@ -102,10 +102,14 @@ def _within_limits(event: CallEvent, order: Order) -> CallEvent:
 
 
 def cleaned(event: CallEvent, key: Key | None = None) -> CallEvent:
-    """The event with texts that can be sent. What a failed call says does not hold the key, whoever said it."""
+    """The event with texts that can be sent. What a failed call says does not hold the key, whoever said it.
+
+    A key that is a word is no secret, as that of a server that wants none.
+    """
+    secret = key.value if key is not None and len(key.value) >= KEY_CHARS_MIN else None
 
     def told(why: str) -> str:
-        return clean(why.replace(key.value, "[key]") if key is not None and key.value else why)
+        return clean(why if secret is None else why.replace(secret, "[key]"))
 
     match event:
         case Replied(str() as text, reply, usage):
