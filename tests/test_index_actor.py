@@ -36,6 +36,7 @@ from eukhe.model.fold import checkpoint
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, decode_main, decode_tree, encode, message, node
 from eukhe.model.text import cut
+from eukhe.sim.clock import SimClock
 from eukhe.world.index import SqliteIndex
 from tests.actor_kit import Rig
 
@@ -43,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("both_runtimes")
 
 
 def index_actor(disk: Disk, index: SqliteIndex) -> Rig[IndexActor]:
-    return Rig(lambda: IndexActor(disk, index), name="index", disk=disk)
+    return Rig(lambda: IndexActor(disk, index, SimClock()), name="index", disk=disk)
 
 
 class Actor:

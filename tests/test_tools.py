@@ -65,7 +65,6 @@ def test_an_import_against_the_directions_is_found(
         "random",
         "uuid",
         "pathlib",
-        "datetime",
         "subprocess",
     ],
 )
@@ -76,6 +75,15 @@ def test_a_pure_module_that_can_know_the_world_is_found(tmp_path: Path, module: 
 
 def test_a_pure_module_that_calls_the_world_is_found(tmp_path: Path) -> None:
     assert ["1: a pure module may not call open()"] == imports_found(tmp_path, "eukhe/model/view.py", "x = open('x')")
+
+
+@pytest.mark.parametrize("call", ["datetime.now()", "date.today()", "datetime(2026, 10, 5).astimezone()"])
+def test_a_pure_module_may_reckon_with_dates_and_not_ask_the_machine_for_one(tmp_path: Path, call: str) -> None:
+    line = "from datetime import date, datetime"
+    assert [] == imports_found(tmp_path, "eukhe/model/view.py", line)
+    method = call.rpartition(".")[2]
+    found = imports_found(tmp_path, "eukhe/model/view.py", f"{line}\nx = {call}")
+    assert [f"2: a pure module may not call .{method}"] == found
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ LAYER_OF = {
     "eukhe.actors.routes": "words",
     "eukhe.actors.log_files": "readers",
     "eukhe.actors.archive": "readers",
+    "eukhe.actors.agent_logs": "readers",
+    "eukhe.actors.look": "readers",
     "eukhe.actors.opening": "opening",
     "eukhe.actors.makers": "opening",
     "eukhe.actors.host": "hosts",
@@ -62,7 +64,7 @@ MAY_IMPORT = {
 
 # What a pure module may use besides eukhe: nothing that knows the time, the machine or chance.
 PURE_MODULES = {
-    "abc", "array", "bisect", "collections", "dataclasses", "difflib", "enum", "fractions", "functools", "hashlib",
+    "abc", "array", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "fractions", "functools", "hashlib",
     "heapq", "html", "itertools", "json", "math", "msgspec", "operator", "orjson", "posixpath", "re", "string",
     "struct", "textwrap", "types", "typing", "unicodedata", "zlib",
 }  # fmt: skip
@@ -79,6 +81,8 @@ IMPURE_CALLS = {
     "id",
     "hash",
 }
+# Of what a pure module may use, what asks the machine for its time or its zone.
+IMPURE_METHODS = {"astimezone", "now", "today", "utcnow"}
 PURE_LAYERS = {"base", "model"}
 
 PACKAGE_USERS = {
@@ -206,6 +210,8 @@ def _impurities(module: str, imports: list[Import], tree: ast.Module) -> Iterato
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE_CALLS:
             yield node.lineno, f"a pure module may not call {node.func.id}()"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in IMPURE_METHODS:
+            yield node.lineno, f"a pure module may not call .{node.func.attr}()"
 
 
 def _heavy(imports: dict[str, list[Import]]) -> Iterator[tuple[str, int, str]]:

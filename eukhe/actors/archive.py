@@ -36,6 +36,12 @@ class Archive:
         self._messages: dict[int, Place] = {}
         self._nodes: dict[Part, Place | None] = {}
         self._gaps: dict[range, Place] = {}
+        self._t = whole
+
+    @property
+    def t(self) -> int:
+        """How many messages there are, lost ones among them."""
+        return max(self._t, self._index.counts()[0])
 
     def add(self, rows: Iterable[Placed]) -> None:
         """Records past the index, in the logs' order."""
@@ -43,6 +49,7 @@ class Archive:
             match record:
                 case MessageRecord(i):
                     self._messages.setdefault(i, place)
+                    self._t = max(self._t, i + 1)
                 case NodeRecord(part):
                     if self._place(part) is None:
                         self._nodes[part] = place
@@ -50,6 +57,7 @@ class Archive:
                     self._nodes.update(dict.fromkeys(void))
                 case GapRecord(first, end):
                     self._gaps.setdefault(range(first, end), place)
+                    self._t = max(self._t, end)
 
     def message(self, i: int) -> MessageRecord | None:
         """A message; None where there is none, and where it is lost."""

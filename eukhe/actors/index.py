@@ -5,15 +5,23 @@ take in is found by its place, kept in memory, and the next start feeds it from 
 
 When it does not lead to what a line is to be made of, no line is made: it is emptied, to be fed anew by the next
 start, and the planner is poisoned. A text made up in its stead would stay in the log for ever.
+
+Whoever looks into the memory finds what was acknowledged before: the store tells of records only after it has
+acknowledged them, so a look waits until the store has done what it was about.
 """
 
 import zlib
 from collections.abc import Sequence
-from typing import TypeVar
+from itertools import count
+from typing import Final, TypeVar
+
+import msgspec
 
 from eukhe.actors.archive import Archive
 from eukhe.actors.behaviour import CancelTimer, Effect, SetTimer, Tell
+from eukhe.actors.look import Looks, Sight
 from eukhe.actors.messages import (
+    At,
     CommitIndex,
     Failed,
     Feed,
@@ -21,20 +29,23 @@ from eukhe.actors.messages import (
     IndexAstray,
     IndexCommitted,
     IndexLost,
+    Look,
     Msg,
     Ping,
     Poisoned,
     Pong,
     ReadSource,
     ReadView,
+    Search,
+    Seen,
     Source,
     Sync,
     Synced,
     ViewTexts,
     WaitFailed,
 )
-from eukhe.actors.ports import Checkpoint, Disk, Index, Placed, Position
-from eukhe.errors import Bug, IndexFailed, NotFoundError
+from eukhe.actors.ports import Checkpoint, Clock, Disk, Index, Placed, Position
+from eukhe.errors import Bug, IndexFailed, NotFoundError, StoreError
 from eukhe.limits import INDEX_COMMIT_ROWS, INDEX_COMMIT_S
 from eukhe.model.part import Part
 from eukhe.model.render import deadline_texts
@@ -43,18 +54,24 @@ from eukhe.model.verify import INDEX_FILE
 T = TypeVar("T")
 NAME = "index"
 _TIMER = "commit"
+_STORE: Final = "store"
+_IS_PARTIAL: Final = "(The index can't be written: what was logged since is not among these.)"
 
 
 class IndexActor:
     """The behaviour. `index` is its own; others see what it commits."""
 
-    def __init__(self, disk: Disk, index: Index) -> None:
+    def __init__(self, disk: Disk, index: Index, clock: Clock) -> None:
         self._disk = disk
         self._index = index
         self._archive = Archive(disk, index)
         self._feeds = 0
         self._uncommitted: list[Placed] = []
         self._lost = False
+        self._emptied: str | None = None  # why it was
+        self._looks = Looks(disk, index, self._archive, lambda: clock.local().astimezone(clock.zone()))
+        self._looking: dict[int, Look] = {}
+        self._numbers = count(1)
 
     def receive(self, message: Msg, now: float) -> Sequence[Effect]:
         del now
@@ -69,6 +86,12 @@ class IndexActor:
                 return self._read(message)
             case ReadView():
                 return self._read_view(message)
+            case Look():
+                number = next(self._numbers)
+                self._looking[number] = message
+                return [Tell(_STORE, Ping(NAME, number))]
+            case Pong(number) if number in self._looking:
+                return self._look(self._looking.pop(number))
             case Sync(reply_to, ticket):
                 return [*self._commit(), Tell(reply_to, Synced(ticket))]
             case Ping(reply_to, ticket):
@@ -147,8 +170,30 @@ class IndexActor:
             return [*self._empty(str(error)), Tell(order.reply_to, WaitFailed(order.ticket, str(error)))]
         return [Tell(order.reply_to, ViewTexts(order.ticket, tuple(texts[part] for part in order.lines)))]
 
+    def _look(self, order: Look) -> Sequence[Effect]:
+        """What can't be read now is the looker's trouble alone. A wrong place is not."""
+        emptied: Sequence[Effect] = ()
+        if self._emptied is not None:
+            sight = Sight(self._emptied, found=False)
+        else:
+            try:
+                sight = self._sight(order)
+            except StoreError as error:
+                sight = Sight(str(error), found=False)
+            except IndexFailed as error:
+                emptied = self._empty(str(error)) if error.bad else ()
+                sight = Sight(str(error), found=False)
+        return [*emptied, Tell(order.reply_to, Seen(order.ticket, sight.text, sight.images, sight.found))]
+
+    def _sight(self, order: Look) -> Sight:
+        sight = self._looks.look(order.what)
+        if self._lost and isinstance(order.what, Search | At):
+            return msgspec.structs.replace(sight, text=f"{sight.text}\n{_IS_PARTIAL}")
+        return sight
+
     def _empty(self, why: str) -> Sequence[Effect]:
         """It leads astray: no line is made of it any more."""
+        self._emptied = why
         self._lost = True  # before the next start: it holds nothing, and must not look as if it held all
         self._index.clear()
         return [Tell("planner", Poisoned(why))]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from eukhe import __version__
+from eukhe.actors.agents import Agents
 from eukhe.actors.archive import Archive
 from eukhe.actors.behaviour import Behaviour
 from eukhe.actors.compactor import Compactor, Paid
@@ -13,7 +14,7 @@ from eukhe.actors.index import IndexActor
 from eukhe.actors.opening import Opened
 from eukhe.actors.planner import Planner
 from eukhe.actors.ports import Clock, Disk, Index
-from eukhe.actors.routes import GATE
+from eukhe.actors.routes import AGENTS, GATE
 from eukhe.actors.store import Store
 from eukhe.limits import CHECKPOINT_MESSAGES
 from eukhe.model.prompt import Texts
@@ -55,8 +56,9 @@ def owner_makers(
     sends = Paid(in_force, effort, session) if paid else None
     names = [f"compactor-{k}" for k in range(opened.chat.limits.jobs)]
     makers: dict[str, Callable[[], Behaviour]] = {
-        "index": lambda: IndexActor(disk, index),
+        "index": lambda: IndexActor(disk, index, clock),
         "store": lambda: Store(opened.start, clock, stores_index, Archive(disk, stores_index)),
+        AGENTS: lambda: Agents(disk, clock),
         GATE: lambda: Gate(in_force),
         **{name: lambda name=name: Compactor(name, model, gated=gated, paid=sends) for name in names},  # type: ignore[misc]
         "planner": lambda: Planner(

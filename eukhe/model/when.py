@@ -29,24 +29,34 @@ EXAMPLES: Final = (
 """One of each kind, for who wrote something else."""
 
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+# fmt: off
 _MONTHS: Final = (
-    "january february march april may june july august september october november december".split()
-)  # fmt: skip
-_WORDS: Final = "a an one two three four five six seven eight nine ten eleven twelve".split()
-_COUNTS: Final = {word: max(0, place - 2) + 1 for place, word in enumerate(_WORDS)}
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)
+_COUNTS: Final = {"a": 1, "an": 1} | {word: number for number, word in enumerate((
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+), start=1)}
+# fmt: on
 _SECONDS: Final = {"second": timedelta(seconds=1), "minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
 _ABBREVIATED: Final = {"sec": "second", "min": "minute", "hr": "hour"}
 _DAYS_A_WEEK: Final = len(_WEEKDAYS)
 
+
+def _any_of(names: tuple[str, ...]) -> str:
+    """Whole, or their first three letters."""
+    return "|".join(f"{name[:3]}(?:{name[3:]})?" for name in names)  # number: as it says
+
+
 _FILLER = re.compile(r"\b(?:on|at|in|around|about|the)\b(?! ago)|,")
 _SPACED_OFFSET = re.compile(r"(?<=\d) (?=[+-]\d\d:?\d\d$)")
-_AGO = re.compile(rf"(\d{{1,6}}|half an|{'|'.join(_WORDS)}) ?([a-z]+?)s? ago")
+_AGO = re.compile(rf"(\d{{1,6}}|half an|{'|'.join(_COUNTS)}) ?([a-z]+?)s? ago")
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))? ?(am|pm)?|(\d{1,2}) ?(am|pm)")
-_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
+_MONTH = _any_of(_MONTHS)
 _DAY_MONTH = re.compile(rf"(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\.?(?: (\d{{4}}))?")
 _MONTH_DAY = re.compile(rf"({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?(?: (\d{{4}}))?")
 _DOTTED = re.compile(r"(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})")
-_WEEKDAY = re.compile(rf"(last )?({'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _WEEKDAYS)})")
+_WEEKDAY = re.compile(rf"(last )?({_any_of(_WEEKDAYS)})")
 _MONTH_ALONE = re.compile(rf"(?:last )?({_MONTH})\.?(?: (\d{{4}}))?")
 _YEAR_MONTH = re.compile(r"(\d{4})-(\d\d)")
 _SPAN = re.compile(r"(last|this) (week|month|year)")
@@ -160,12 +170,13 @@ class _Reader:
         there = _month_before(self._today, months)
         return min(there.first + timedelta(days=self._today.day - 1), there.end - timedelta(days=1))
 
-    def _named(self, day: int, month: str, year: str | None) -> date:
+    def _named(self, day: int, month: str, year: str | None) -> date | None:
         """Without its year the latest that has begun; of the 29th of February that of a year that has one."""
         number = _number(_MONTHS, month) + 1
         if year:
             return date(int(year), number, day)
-        return next(found for found in _in_years(self._today.year, number, day) if found <= self._today)
+        begun = (found for found in _in_years(self._today.year, number, day) if found <= self._today)
+        return next(begun, None)
 
     def _span(self, unit: str, *, before: bool) -> _Days:
         if unit == "week":
@@ -227,7 +238,7 @@ def _count(word: str) -> int:
     return _COUNTS[word] if word in _COUNTS else int(word)
 
 
-def _number(names: tuple[str, ...] | list[str], beginning: str) -> int:
+def _number(names: tuple[str, ...], beginning: str) -> int:
     """The place of the name that begins so."""
     return next(place for place, name in enumerate(names) if name.startswith(beginning))
 

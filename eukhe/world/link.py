@@ -20,6 +20,7 @@ import msgspec
 
 from eukhe import __version__
 from eukhe.actors.messages import Hello, Msg, Refused, Welcome
+from eukhe.actors.ports import Key
 from eukhe.actors.wire import decode, encode
 from eukhe.errors import HomeError, OwnerGone, OwnerRefused
 from eukhe.limits import CONNECT_RETRY_S, MILLISECONDS, OWNER_SILENT_S, PROTOCOL, SOCKET_READ_BYTES
@@ -48,8 +49,10 @@ class Link:
         self._gone: str | None = None  # why nothing comes after what is in `frames`
 
     @classmethod
-    def connect(cls, chat: Path, wait_s: float = OWNER_SILENT_S, *, protocol: int = PROTOCOL) -> Self:
-        """A link to the owner of a chat, who has welcomed it.
+    def connect(
+        cls, chat: Path, wait_s: float = OWNER_SILENT_S, *, keys: tuple[Key, ...] = (), protocol: int = PROTOCOL
+    ) -> Self:
+        """A link to the owner of a chat, who has welcomed it, and who has the `keys` from now on.
 
         OwnerGone where there is none, also after an older one has gone to make room for this newer program;
         OwnerRefused where the owner is the newer; TimeoutError where it does not answer within `wait_s`: it may be
@@ -58,7 +61,7 @@ class Link:
         until_s = time.monotonic() + wait_s
         link = cls(_connected(chat, until_s))
         try:
-            link.tell("", Hello(protocol, __version__, os.getpid()))
+            link.tell("", Hello(protocol, __version__, os.getpid(), keys))
             answer = link.hear(until_s - time.monotonic())
             if not isinstance(answer, Welcome):
                 raise OwnerRefused(f"the chat's owner answers {type(answer).__name__} and no Welcome")

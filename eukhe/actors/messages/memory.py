@@ -8,12 +8,12 @@ from eukhe.actors.messages.base import Msg
 from eukhe.actors.messages.store import Entry
 from eukhe.limits import (
     AGENT_WANTED_CHARS_MAX,
+    KEY_BYTES_MAX,
     LOOK_DATE_CHARS_MAX,
     LOOK_ID_MAX,
     LOOK_WORDS_CHARS_MAX,
 )
 from eukhe.model.prompt import Texts
-
 
 Whole = Annotated[int, msgspec.Meta(ge=-LOOK_ID_MAX, le=LOOK_ID_MAX)]
 """A number that a model gives, within what can be sent at all."""
@@ -89,17 +89,18 @@ class TextsInForce(Msg, frozen=True):
 class BeginAgent(Msg, frozen=True):
     """A subagent begins: give it a name, the wanted one where no other has it. The same `key` gets the same name."""
 
-    wanted: str
-    key: str
+    wanted: Annotated[str, msgspec.Meta(max_length=AGENT_WANTED_CHARS_MAX)]
+    key: Annotated[str, msgspec.Meta(max_length=KEY_BYTES_MAX)]
     reply_to: str
     ticket: int
 
 
 class AgentNamed(Msg, frozen=True):
-    """Unique in the chat, for ever, and safe as a file's name."""
+    """Unique in the chat, for ever, and safe as a file's name. `why`: its log can't be begun, and nothing be said."""
 
     ticket: int
     name: str
+    why: str = ""
 
 
 class AgentSaid(Msg, frozen=True):
