@@ -36,7 +36,7 @@ from eukhe.model.gate import prefix_of
 from eukhe.model.part import Part
 from eukhe.model.prompt import texts
 from eukhe.model.request import blocks_to_mark, line_talk
-from eukhe.model.talk import NO_USAGE, Talk, Usage
+from eukhe.model.talk import NO_USAGE, Talk, Usage, text_of
 from tests.actor_kit import Rig, told
 
 pytestmark = [pytest.mark.usefixtures("both_runtimes"), pytest.mark.rule("30", "32")]
@@ -230,3 +230,18 @@ def test_it_is_counted_once_and_sent_once_however_often_it_is_let_go() -> None:
 
 def test_another_calls_count_lets_nothing_go() -> None:
     assert [] == at_the_ledger().receive(Counted(CALL + 1))
+
+
+@pytest.mark.rule("D16")
+def test_a_key_that_was_logged_is_not_sent() -> None:
+    key = "sk-ant-" + "api03-" + "A1b2C3d4" * 11
+    actor = reading()
+    actor.receive(Source(5, (f"{MESSAGE} {key}",)))
+    actor.receive(ViewTexts(5, (f"user: {key}", *SEEN[1:])))
+    actor.receive(PrefixOpen(5))
+    (_, start) = actor.receive(Counted(CALL))
+    assert isinstance(start, StartCall)
+    assert start.request.talk is not None
+    said = "".join(text_of(speech.blocks) for speech in start.request.talk.speeches)
+    assert key not in said
+    assert 2 == said.count("[secret anthropic_key ")

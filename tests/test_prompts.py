@@ -56,6 +56,16 @@ def test_a_folders_texts_take_the_place_of_ours_whole(home: Path, prompts: Path)
     assert {"AGENTS.md", "system.md", "merge.md"} == set(found.files)
 
 
+@pytest.mark.rule("D16")
+def test_a_key_in_the_users_texts_is_not_sent(home: Path, prompts: Path) -> None:
+    key = "sk-ant-" + "api03-" + "A1b2C3d4" * 11
+    (home / "AGENTS.md").write_text(f"Use {key}.")
+    (prompts / "system.md").write_text(f"Never show {key}.")
+    found = loaded(home).texts.system
+    assert key not in found
+    assert 2 == found.count("[secret anthropic_key ")
+
+
 @pytest.mark.rule("D15")
 def test_the_setting_leaves_search_out(home: Path) -> None:
     store(home, "memory.search", "off")

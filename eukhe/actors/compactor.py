@@ -49,6 +49,7 @@ from eukhe.model.gate import prefix_of
 from eukhe.model.line import Asking, Done, broke, from_input, replied
 from eukhe.model.prompt import Texts
 from eukhe.model.request import blocks_to_mark, line_talk
+from eukhe.model.secrets import Secrets
 from eukhe.model.talk import NO_USAGE, Effort, Talk, Usage
 from eukhe.model.text import size
 
@@ -75,6 +76,7 @@ class Compactor:
         self.model = model
         self.gated = gated or paid is not None
         self.paid = paid
+        self.secrets = Secrets({})  # what was logged before they were looked for is not sent: D16
         self.order: StartBuild | None = None
         self.sources: tuple[str, ...] = ()
         self.context: tuple[str, ...] | None = None  # texts of the lines that its calls see; None until they are read
@@ -182,10 +184,10 @@ class Compactor:
     def _talk(self, paid: Paid) -> Talk:
         assert self.order is not None
         assert self.context is not None
-        context = list(zip(self.order.context, self.context, strict=True))
-        return line_talk(
-            paid.texts, context, self.order.part, self.sources, self.replies, paid.effort, self.order.marked
-        )
+        hide = self.secrets.hide
+        context = list(zip(self.order.context, map(hide, self.context), strict=True))
+        sources = tuple(map(hide, self.sources))
+        return line_talk(paid.texts, context, self.order.part, sources, self.replies, paid.effort, self.order.marked)
 
     def _heard(self, event: CallEvent) -> list[Effect]:
         match event:

@@ -37,8 +37,10 @@ class Shown(NamedTuple):
 def command(given: Given, name: str | None, as_json: bool) -> None:
     """Print the texts that a model is sent, each with its source; with NAME that one alone.
 
-    An owner that runs already has those of its start. `memory.prompts` names a folder whose files take the place of
-    ours; AGENTS.md in the home is the user's own instructions.
+    AGENTS.md in the home is the user's own instructions. The setting memory.prompts names a folder whose files take
+    the place of ours, each whole: system.md, message.md, merge.md, too_long.md, zoom.md, date.md. Names in braces stand
+    for what differs from call to call; a file may use those that ours has. An owner that runs has the texts of its
+    start.
     """
     shown = list(_shown(load_prompts(given.home, settings_of(given))))
     if name is not None:

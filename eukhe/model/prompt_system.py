@@ -41,8 +41,8 @@ Every message has a kind, which stands before its text:
 
 `{PLACEHOLDER}` is a line that has not been written yet: what it stands for is there, and zoom shows it. A line of \
 the newest messages may show only how one begins. A long text is logged as several messages in a row, so what breaks \
-off at the end of one goes on in the next. After the view stands what is so now: the time, the folder that you work \
-in, its own instructions."""
+off at the end of one goes on in the next. In a turn, what is so now stands after the view: the \
+time, the folder that you work in, its own instructions."""
 
 _TOOLS: Final = """\
 # The tools of memory

@@ -1,6 +1,7 @@
 """The user's own texts for a model: instructions in the home, prompts in the folder that `memory.prompts` names.
 
-They are read once, when a chat's owner starts: what calls begin with stays the same while it is open (rule 27).
+They are read once, when a chat's owner starts: what calls begin with stays the same while it is open (rule 27). What
+has the shape of a key is not sent with them (D16).
 """
 
 import errno
@@ -13,6 +14,7 @@ from typing import Final, NamedTuple
 from eukhe.errors import SettingsError
 from eukhe.limits import INSTRUCTIONS_BYTES_MAX, PROMPT_BYTES_MAX
 from eukhe.model.prompt import PLACEHOLDERS, Texts, texts, wrong_with
+from eukhe.model.secrets import Secrets
 from eukhe.world.config import Settings
 
 INSTRUCTIONS: Final = "AGENTS.md"
@@ -46,7 +48,10 @@ def load_prompts(home: Path, settings: Settings) -> Prompts:
 
 
 def read_text(path: Path, bytes_max: int) -> str | None:
-    """A text file, its newlines as `\\n`; None where there is none. SettingsError where it is no such file."""
+    """A text file, its newlines as `\\n`, without secrets; None where there is none.
+
+    SettingsError where it is no such file.
+    """
     try:
         data = read_beginning(path, bytes_max + 1)
     except FileNotFoundError:
@@ -61,7 +66,7 @@ def read_text(path: Path, bytes_max: int) -> str | None:
         raise SettingsError(f"{path}: no UTF-8 at byte {error.start}; save it as UTF-8") from None
     if "\0" in text:
         raise SettingsError(f"{path}: holds a NUL, so it is no text; save it as UTF-8")
-    return with_newlines(text)
+    return Secrets({}).hide(with_newlines(text))
 
 
 def read_beginning(path: Path, bytes_max: int) -> bytes:
