@@ -19,9 +19,9 @@ from eukhe.world.worker_wire import Order, Report, WorkerFailed, cleaned, encode
 from eukhe.world.workers import workers_for
 from tests.leaks import comes_true, descendants, no_leaks
 from tests.providers.provider_kit import BASH, FORMS, FormName, fake, streamed, talk
-from tests.worker_kit import Ear, process_workers
+from tests.worker_kit import Ear, Script, process_workers, script
 
-__all__ = ["no_leaks"]  # a fixture
+__all__ = ["no_leaks", "script"]  # fixtures
 
 pytestmark = [
     pytest.mark.usefixtures("no_leaks"),
@@ -218,3 +218,23 @@ def test_a_turns_report_may_be_larger_than_a_lines() -> None:
         last = all_of(ear)[-1]
     assert isinstance(last, Replied), last
     assert 400_000 < len(last.text or "")
+
+
+# --- the scripted model's turns ---
+
+
+def test_a_scripted_model_answers_turns_by_its_script(script: Script) -> None:
+    script.path.write_text(json.dumps({"turn": ['use bash {"command":"ls"}', "say All is well.", "reply", "key"]}))
+    with process_workers() as workers:
+        heard = []
+        for call in range(4):
+            ear = Ear()
+            workers.start(call, TurnRequest("scripted/any", talk(Text("hello"))), ear)
+            heard.append(all_of(ear))
+    wants, says, echoes, fails = heard
+    assert isinstance(wants[-1], Replied) and wants[-1].reply is not None
+    assert [("bash", '{"command":"ls"}')] == [(use.name, use.input) for use in wants[-1].reply.uses]
+    assert ("All is well.", "You said: hello") == (streamed(says, "text"), streamed(echoes, "text"))
+    assert isinstance(says[-1], Replied) and "All is well." == says[-1].text
+    assert isinstance(fails[-1], Outage)
+    assert ["turn"] * 4 == [made.node for made in script.made()]

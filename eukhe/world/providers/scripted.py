@@ -1,10 +1,10 @@
 """scripted/NAME: a model that does what a file says, well or badly, for tests of real processes.
 
-The file, named by the environment, is a JSON object: a node's name, or `*` for all others, and the acts of its calls
-in their order, of which the last is for all that follow. Beside it, in FILE.calls, each call leaves a line: the node's
-name, the worker's process id, the act.
+The file, named by the environment, is a JSON object: a node's name, `turn` for calls of turns, or `*` for all others,
+and the acts of its calls in their order, of which the last is for all that follow. Beside it, in FILE.calls, each call
+leaves a line: the node's name, the worker's process id, the act.
 
-    {"4+1": ["die", "reply"], "*": ["slow 0.2"]}
+    {"4+1": ["die", "reply"], "turn": ["use bash {\"command\":\"ls\"}", "say Done."], "*": ["slow 0.2"]}
 """
 
 import json
@@ -16,25 +16,29 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from eukhe.actors.ports import Broke, CallEvent, Outage, Replied, Responding
+from eukhe.actors.ports import Broke, CallEvent, Delta, Outage, Replied, Responding
 from eukhe.errors import SettingsError
 from eukhe.limits import SCRIPTED_HUGE_BYTES, SCRIPTED_LONG_BYTES
 from eukhe.model.extract import extract
 from eukhe.model.part import Part
+from eukhe.model.talk import NO_USAGE, Reply, Text, Use, last_text
 from eukhe.world.providers.registry import SCRIPT_VARIABLE
 from eukhe.world.worker_wire import Order, Report, encode
 
 CALLS_SUFFIX: Final = ".calls"
 ANY: Final = "*"
+TURN: Final = "turn"
 
 Said = Iterator[CallEvent | bytes]
 
 
 def call(order: Order) -> Said:
     """Does the next act of the order's node. SettingsError where there is none."""
-    act, argument = _next_act(Path(os.environ[SCRIPT_VARIABLE]), order.line.part.name)
+    act, argument = _next_act(Path(os.environ[SCRIPT_VARIABLE]), order.part.name if order.part else TURN)
+    if act in TURN_ACTS and order.part is None:
+        return TURN_ACTS[act](order, argument)
     if act not in ACTS:
-        raise SettingsError(f"{SCRIPT_VARIABLE}: no act {act}; there are {', '.join(ACTS)}")
+        raise SettingsError(f"{SCRIPT_VARIABLE}: no act {act}; there are {', '.join([*ACTS, *TURN_ACTS])}")
     return ACTS[act](order, float(argument or 0))
 
 
@@ -52,9 +56,28 @@ def _next_act(script: Path, name: str) -> tuple[str, str]:
 
 
 def _reply(order: Order, after_s: float) -> Said:
+    if order.part is None:
+        time.sleep(after_s)
+        yield from _say(order, f"You said: {last_text(order.talk)}")
+        return
     yield Responding()
     time.sleep(after_s)
     yield Replied(extract(order.line.part, order.line.sources))
+
+
+def _say(order: Order, text: str) -> Said:
+    """A turn's reply, word by word."""
+    yield Responding(NO_USAGE)
+    yield from (Delta("text", piece) for piece in re.findall(r"\S*\s*", text) if piece)
+    yield Replied(text, Reply((Text(text),), "end"), NO_USAGE)
+
+
+def _use(order: Order, argument: str) -> Said:
+    """A turn's reply that wants a tool: its name, a space, its input."""
+    name, _, input_ = argument.partition(" ")
+    before = sum(isinstance(block, Use) for speech in order.talk.speeches for block in speech.blocks)
+    yield Responding(NO_USAGE)
+    yield Replied(None, Reply((Use(f"use_{before}", name, input_ or "{}"),), "tools"), NO_USAGE)
 
 
 def _silent(order: Order, after_s: float) -> Said:
@@ -193,3 +216,6 @@ ACTS: Final[Mapping[str, Callable[[Order, float], Said]]] = {
     "key": _key,
 }
 """What a call can do, each with its argument where it takes one."""
+
+TURN_ACTS: Final[Mapping[str, Callable[[Order, str], Said]]] = {"say": _say, "use": _use}
+"""What a turn's can do besides, with a text."""
