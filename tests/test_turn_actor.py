@@ -8,6 +8,7 @@ import pytest
 from eukhe.actors.messages import (
     Append,
     AskStatus,
+    AskTexts,
     At,
     Attend,
     CallOver,
@@ -21,6 +22,7 @@ from eukhe.actors.messages import (
     Search,
     Seen,
     TakeView,
+    TextsInForce,
     ToolBegan,
     ToolOver,
     ToolPrinted,
@@ -29,6 +31,7 @@ from eukhe.actors.messages import (
     TurnSaid,
     TurnWaits,
     ViewTaken,
+    ViewTexts,
     Wait,
     WaitFailed,
     Zoom,
@@ -39,7 +42,7 @@ from eukhe.model.part import Part
 from eukhe.model.prompt import texts
 from eukhe.model.talk import Block, Image, Result, Text, Thought, Use, text_of
 from tests.actor_kit import Runtime, on
-from tests.turn_kit import PNG, USAGE, Client, Tools, answer, asked, client, given, says, tell, use, when
+from tests.turn_kit import PNG, USAGE, Client, Owner, Tools, answer, asked, client, given, says, tell, use, when
 
 
 @pytest.mark.rule("48", "49")
@@ -241,6 +244,20 @@ def test_a_view_that_can_t_be_had_ends_the_turn_and_keeps_the_words(both_runtime
         assert "the disk is full" == it.over().why
     assert [("user", "Do it.")] == it.owner.said
     assert [] == it.model.requests
+
+
+def test_texts_that_come_twice_begin_one_turn(both_runtimes: Runtime) -> None:
+    owner = Owner()
+    owner.silent |= {AskTexts, ReadView}
+    with client(both_runtimes, [says("Done.")], owner=owner) as it:
+        it.say("Do it.")
+        first, second = given(it, AskTexts, 2)
+        (read,) = given(it, ReadView)
+        answer(it, TextsInForce(first.ticket, texts()))
+        answer(it, ViewTexts(read.ticket, ("one", "two")))
+        answer(it, TextsInForce(second.ticket, texts()))
+        assert "Done." == it.over().reply
+    assert 2 == len(it.owner.said)
 
 
 @pytest.mark.rule("31")

@@ -22,8 +22,8 @@ NAME: Final = TURN
 Effects = list[Effect]
 Then = Callable[[Any], Effects]
 """What is done with an answer."""
-Price = Callable[[str, Usage], float]
-"""Dollars that a model's use costs."""
+Price = Callable[[str, Usage], float | None]
+"""Dollars that a model's use costs, None where its price is not known."""
 
 
 class Mind(msgspec.Struct, frozen=True):

@@ -135,7 +135,7 @@ class Tool:
                 return self._end(why, failed=True)
             case Ask(shown, rule):
                 self._rule = rule
-                return [edge(MayI(self._number, self._use.name, self._desk.secrets.hide(shown), self._agent))]
+                return [edge(MayI(self._number, self._use.name, self._desk.secrets.hide(shown), self._agent, rule))]
 
     def _answered(self, yes: bool, always: bool) -> Effects:
         rule, self._rule = self._rule, None

@@ -131,7 +131,8 @@ class Viewing:
         lines = tuple(map(self._desk.secrets.hide, self._lines))
         pinned = pin(taken.lines, lines, frozenset(taken.unbuilt), taken.marked, self._state)
         began = TurnBegan(taken.t, len(taken.lines), len(taken.unbuilt), self._waited_s, taken.paused)
-        return [*self._quiet(), edge(began), *self._viewed(Viewed(pinned, taken, self._waited_s))]
+        # What is still asked for, as the texts a second time, is not wanted any more.
+        return [*self.stop(), edge(began), *self._viewed(Viewed(pinned, taken, self._waited_s))]
 
     def _fail(self, why: str) -> Effects:
         return [*self.stop(), *self._failed(why)]

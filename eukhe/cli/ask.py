@@ -48,7 +48,7 @@ JSON_KEYS: Final = {
     "model": "which answered",
     "usage": "tokens of all calls, subagents' left out: `input` that the cache neither had nor took, `output`, "
     "`cacheRead`, `cacheWrite`",
-    "costUsd": "what these cost, by the price table",
+    "costUsd": "what these cost, by the price table; null where the model is not in it",
     "waitMs": "how long the turn waited for its view",
     "placeholders": "lines of the view that were not built, and showed the beginning of their message",
 }
@@ -244,12 +244,13 @@ def _of(agent: str) -> str:
 def _told(overs: Sequence[TurnOver]) -> dict[str, Any]:
     last = overs[-1]
     usage = sum((over.usage for over in overs), NO_USAGE)
+    costs = [over.usd for over in overs]
     return {
         "reply": last.reply,
         "ids": [i for over in overs for i in over.ids],
         "model": last.model,
         "usage": _usage(usage),
-        "costUsd": sum(over.usd for over in overs),
+        "costUsd": None if None in costs else sum(filter(None, costs)),
         "waitMs": sum(over.waited_ms for over in overs),
         "placeholders": max(over.placeholders for over in overs),
     }

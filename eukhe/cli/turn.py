@@ -21,7 +21,7 @@ from uuid import uuid4
 from eukhe.actors.behaviour import Behaviour
 from eukhe.actors.courier import NAME as COURIER
 from eukhe.actors.courier import Courier
-from eukhe.actors.messages import AgentBegan, AgentOver, Msg, OwnerIs, Permit, Say, StopTurn, TurnBegan, TurnOver
+from eukhe.actors.messages import AgentBegan, AgentOver, MayI, Msg, OwnerIs, Permit, Say, StopTurn, TurnBegan, TurnOver
 from eukhe.actors.ports import NoDisk, NoWorkers, Outside
 from eukhe.actors.threads import Threads
 from eukhe.actors.turn import NAME as TURN
@@ -32,10 +32,11 @@ from eukhe.cli.config_list import settings_of
 from eukhe.cli.owner_link import RealOwnerLink
 from eukhe.limits import MILLISECONDS
 from eukhe.model.permission import Policy
-from eukhe.model.prices import usd
+from eukhe.model.prices import Prices
 from eukhe.model.secret_shapes import own_secrets
 from eukhe.model.secrets import Secrets
 from eukhe.model.talk import Effort
+from eukhe.world.allowed import allow_in, allowed_in
 from eukhe.world.clock import RealClock
 from eukhe.world.config import Settings
 from eukhe.world.keys import keys_of
@@ -43,6 +44,7 @@ from eukhe.world.process_workers import ProcessWorkers
 from eukhe.world.providers.choice import turn_model
 from eukhe.world.providers.registry import costs_money
 from eukhe.world.surroundings import state_now
+from eukhe.world.tools.place import RealPlace
 from eukhe.world.tools.tools import RealTools
 
 
@@ -52,10 +54,11 @@ class Chat:
     `model`: which answers, `said`: a word about it where nobody chose it; empty else.
     """
 
-    def __init__(self, system: Threads, folder: Path, model: str, said: str) -> None:
+    def __init__(self, system: Threads, home: Path, folder: Path, model: str, said: str) -> None:
         self.model = model
         self.said = said
         self._system = system
+        self._home = home
         self._folder = folder
         self._clock = RealClock()
         self._is_on = False  # a turn, or there is about to be one
@@ -70,8 +73,11 @@ class Chat:
         """The turn that runs is to end now; where none does, the subagents."""
         self._system.tell(TURN, StopTurn())
 
-    def permit(self, call: int, *, yes: bool, always: bool = False) -> None:
-        self._system.tell(TURN, Permit(call, yes, always))
+    def permit(self, asked: MayI, *, yes: bool, always: bool = False) -> None:
+        """The user's answer. `always`: also from now on, in this folder and chat. StoreError, HomeError."""
+        self._system.tell(TURN, Permit(asked.call, yes, always))
+        if yes and always and asked.rule:
+            allow_in(self._home, self._folder, asked.rule)
 
     @property
     def is_at_rest(self) -> bool:
@@ -114,20 +120,22 @@ def client(given: Given, rules: Sequence[str] = (), *, attended: bool) -> Iterat
     with ExitStack() as stack:
         models = stack.enter_context(closing(ProcessWorkers(models=(model,))))
         models.keep(keys)
-        tools = stack.enter_context(closing(RealTools(folder)))
-        policy = Policy([*settings.allow, *rules], tools.place, attended=attended)
-        mind = Mind(model, _effort(settings), paid=costs_money(model))
         secrets = Secrets(own_secrets(os.environ))
+        tools = RealTools(folder, os.environ, secrets, [key.value for key in keys if key.value])
+        stack.enter_context(closing(tools))
+        policy = Policy([*allowed_in(given.home, folder), *rules], RealPlace(folder), attended=attended)
+        mind = Mind(model, _effort(settings), paid=costs_money(model))
+        prices = Prices(settings.prices())
         settle_s = settings.whole("memory.settleTimeoutMs") / MILLISECONDS
         link = RealOwnerLink(given)
         makers: dict[str, Callable[[], Behaviour]] = {
             COURIER: partial(Courier, session),
-            TURN: lambda: Turn(Desk(session, mind, policy, secrets, settle_s, usd)),
+            TURN: lambda: Turn(Desk(session, mind, policy, secrets, settle_s, prices.usd)),
         }
         system = Threads(makers, NoDisk(), RealClock(), NoWorkers(), outside=Outside(models, tools, link))
         try:
             system.begin()
-            yield Chat(system, folder, model, said)
+            yield Chat(system, given.home, folder, model, said)
         finally:
             system.end()
         if link.bug is not None:

@@ -106,12 +106,16 @@ class ToolBegan(Msg, frozen=True):
 
 
 class MayI(Msg, frozen=True):
-    """May this tool run? `shown`: the command, or the change as a diff."""
+    """May this tool run? `shown`: the command, or the change as a diff.
+
+    `rule`: what is allowed from now on where the answer is "always"; empty where no rule says just that.
+    """
 
     call: int
     name: str
     shown: str
     agent: str = ""
+    rule: str = ""
 
 
 class ToolPrinted(Msg, frozen=True):
@@ -162,13 +166,14 @@ class TurnOver(Msg, frozen=True):
     """The turn has ended. `reply`: the final one. `ids`: the messages logged. `why`: what it failed of, if it did.
 
     `stopped`: the user stopped it. `waited_ms`: for its view. `usage`: of all its calls, subagents' not counted.
+    `usd`: what they cost, None where the model's price is not known.
     """
 
     reply: str
     ids: tuple[int, ...]
     model: str
     usage: Usage
-    usd: float
+    usd: float | None
     waited_ms: int
     placeholders: int
     stopped: bool = False
