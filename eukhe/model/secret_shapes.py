@@ -65,9 +65,9 @@ SHAPES: Final = re.compile(
 """One of them: the name of its last group is its kind, and that group is what must be hidden."""
 
 OPEN: Final = re.compile(
-    rf"(?:(?i:authorization){_QUOTE}\s{{0,8}}(?:[:=]\s{{0,8}}{_QUOTE}(?:[A-Za-z]{{1,6}}\s{{0,8}})?)?"
+    rf"(?:(?i:authorization){_QUOTE}\s{{0,8}}(?:[:=]\s{{0,8}}{_QUOTE}(?:[A-Za-z]{{1,6}}(?:\s{{1,8}}[\w.~+/=-]*)?)?)?"
     rf"|-----BEGIN [A-Z0-9 ]{{0,60}}-{{0,4}}|-----BEGIN {_PEM_NAME}{_PEM_BODY}{{0,{SECRET_PEM_CHARS_MAX}}}"
-    rf"(?:-{{1,5}}(?:E(?:N(?:D[A-Z0-9 ]{{0,60}}-{{0,4}})?)?)?)?"
+    rf"(?:\\{{1,4}}|-{{1,5}}(?:E(?:N(?:D[A-Z0-9 ]{{0,60}}-{{0,4}})?)?)?)?"
     r"|\[s?e?c?r?e?t?(?: \w{0,64}(?: [0-9a-f]*)?)?)\Z",
     re.ASCII,
 )

@@ -10,6 +10,7 @@ the environment, which may be a short password, has a digest of its variable's n
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
@@ -52,7 +53,7 @@ class Secrets:
         self._kept: dict[str, str] = {}  # what a mark stands for
         self._marks: dict[str, str] = {}  # of the environment's values, and of how JSON has them
         for name, value in ((name, clean(value)) for name, value in own.items()):
-            for form, text in (("", value), (" in JSON", orjson.dumps(value).decode()[1:-1])):
+            for form, text in enumerate((value, orjson.dumps(value).decode()[1:-1], json.dumps(value)[1:-1])):
                 if text and text not in self._marks:
                     self._marks[text] = self._mark_of_own(name, form, text)
         longest_first = sorted(self._marks, key=lambda text: (-len(text), text))
@@ -119,11 +120,11 @@ class Secrets:
 
     # --- their marks ---
 
-    def _mark_of_own(self, name: str, form: str, text: str) -> str:
+    def _mark_of_own(self, name: str, form: int, text: str) -> str:
         """Of a value that is a known key: the key's, which is the same where it is in no environment."""
         if (shape := SHAPES.fullmatch(text)) is not None:
             return self._mark_of_shape(shape)
-        return self._keep(_mark(re.sub(r"\W", "_", name, flags=re.ASCII), f"{name}{form}"), text)
+        return self._keep(_mark(re.sub(r"\W", "_", name, flags=re.ASCII), f"{name} {form}"), text)
 
     def _mark_of_shape(self, match: re.Match[str]) -> str:
         assert match.lastgroup is not None
