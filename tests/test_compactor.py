@@ -19,9 +19,10 @@ from eukhe.actors.messages import (
     Sync,
     Synced,
 )
-from eukhe.actors.ports import Broke, Outage, Replied, Request
+from eukhe.actors.ports import Broke, Delta, Outage, Replied, Request, Responding
 from eukhe.limits import CALL_DEADLINE_S, NODE_BYTES_MAX, TRIES_MAX
 from eukhe.model.part import Part
+from eukhe.model.talk import Usage
 from tests.actor_kit import Rig, told
 
 pytestmark = pytest.mark.usefixtures("both_runtimes")
@@ -147,6 +148,13 @@ def test_a_call_past_its_deadline_is_stopped_and_has_failed() -> None:
 def test_a_source_that_cannot_be_read_is_a_failure_whose_fallback_says_lost() -> None:
     _, effects = asked(Part(0, 3))
     assert [Tell("planner", BuildFailed(5, Part(0, 3), "what it is built from can't be read", "(lost)", 1))] == effects
+
+
+def test_what_a_free_call_says_before_its_end_is_of_no_matter() -> None:
+    actor, _ = asked(Part(0, 3), MESSAGE)
+    assert [[], []] == [
+        actor.receive(CallHeard(CALL, event)) for event in (Responding(Usage(1)), Delta("text", "a piece"))
+    ]
 
 
 def test_a_sync_gives_up_the_call_under_way() -> None:
