@@ -29,6 +29,7 @@ FORMS: Final = (
 )
 _RULE: Final = re.compile(rf"({'|'.join(ASKS)})(?::(\S.*))?", re.DOTALL)
 _MANY: Final = " *"
+_BLANKS: Final = " \t\n"  # that a shell takes for such; others are parts of words
 _SHELL: Final = re.compile(r"[;&|<>()$`\\!{}\x00-\x08\x0a-\x1f\x7f]")
 """What can make more of a command than a program and its words."""
 _GLOB_PARTS: Final = re.compile(r"(\*\*/|\*\*|\*)")
@@ -99,7 +100,7 @@ class Policy:
     def _targets(self, call: Bash | Write | Edit) -> tuple[str, ...]:
         """What rules can name it by: a command; a file's path in the folder, if it lies there, and its whole path."""
         if isinstance(call, Bash):
-            return (call.command.strip(),)
+            return (call.command.strip(_BLANKS),)
         folder, path = self._place.resolve("."), self._place.resolve(call.path)
         inside = path.removeprefix(folder.rstrip("/") + "/")
         return (path,) if inside == path else (inside, path)
@@ -116,12 +117,15 @@ def _allows(rule: str, name: str, target: str) -> bool:
         return False
     if not pattern:
         return True
-    return _begins(target, pattern) if name == "bash" else _path_pattern(pattern).fullmatch(target) is not None
+    if name == "bash":
+        return _begins(target, pattern)
+    # A pattern of the folder is for what lies there alone, one from the root on for whole paths alone.
+    return pattern.startswith("/") == target.startswith("/") and _path_pattern(pattern).fullmatch(target) is not None
 
 
 def _begins(command: str, pattern: str) -> bool:
     """Whether a command is the pattern's, to the letter or by its first words."""
-    if command == pattern.strip():
+    if command == pattern.strip(_BLANKS):
         return not pattern.endswith(_MANY)
     if not pattern.endswith(_MANY) or _SHELL.search(command):
         return False
