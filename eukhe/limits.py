@@ -52,18 +52,6 @@ PROVIDER_SILENCE_S: Final = 300.0  # without a piece of a reply; pings are none
 STREAM_LINE_BYTES_MAX: Final = 8_388_608  # of one line of a stream, or of a reply in one piece
 ERROR_BODY_BYTES_MAX: Final = 65_536  # read of a response that says why there is none
 ERROR_WORDS_CHARS_MAX: Final = 400  # of a provider's words that are passed on
-ANTHROPIC_ERROR_STATUSES: Final = {  # of HTTP, which an error in a stream would have had without one
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
 OUTPUT_TOKENS: Final = 128_000  # the most that a reply may have, of most models
 OUTPUT_TOKENS_OLDER: Final = 64_000
 OUTPUT_TOKENS_O: Final = 100_000

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from eukhe.actors.ports import Key
+from eukhe.model.prices import Prices
+from eukhe.model.talk import Usage
 from eukhe.world.config import Settings, load
 from eukhe.world.keys import keys_of
 from eukhe.world.providers.choice import DEFAULTS, memory_model, turn_model
@@ -91,6 +93,13 @@ def test_an_address_may_come_from_the_environment_too(tmp_path: Path) -> None:
         tmp_path, {"EUKHE_ANTHROPIC_BASE_URL": "http://localhost:2"}, {"openai.baseUrl": "http://localhost:3"}
     )
     assert (Key("anthropic", "", "http://localhost:2"), Key("openai", "", "http://localhost:3")) == keys_of({}, chosen)
+
+
+def test_what_is_taken_where_nobody_chose_has_a_known_price_and_lines_are_the_cheaper() -> None:
+    for defaults in DEFAULTS.values():
+        turn, line = (Prices().usd(model, Usage(input=10**6)) for model in defaults)
+        assert turn is not None and line is not None
+        assert line < turn
 
 
 def test_a_key_is_not_shown() -> None:

@@ -259,6 +259,27 @@ def test_workers_that_made_no_call_have_started_nothing() -> None:
         assert {} == descendants()
 
 
+def test_workers_that_are_warm_have_a_fork_server_and_no_worker(script: Script) -> None:
+    with process_workers() as workers:
+        workers.warm()
+        workers.warm()
+        server = fork_server()
+        assert {server} == set(descendants())
+        ear = Ear()
+        workers.start(1, scripted(0), ear)
+        assert Replied(LINE) == ear.end()
+        assert server == fork_server()
+
+
+def test_workers_that_can_not_be_warmed_say_so_to_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    with process_workers() as workers:
+        monkeypatch.setattr(sys, "executable", "/no/such/python")
+        workers.warm()
+        ear = Ear()
+        workers.start(1, scripted(0), ear)
+        assert "no fork server could be started" in str(ear.end())
+
+
 @pytest.mark.parametrize("hang", [True, False])
 def test_a_close_while_a_worker_starts_waits_for_none(hang: bool, script: Script) -> None:
     with process_workers(start_s=WAIT_S) as workers:

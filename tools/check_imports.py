@@ -94,10 +94,11 @@ PACKAGE_USERS = {
     "prompt_toolkit": ("eukhe.cli",),
     "anthropic": ("eukhe.world.providers", "eukhe.worker"),
     "httpx": ("eukhe.world.providers", "eukhe.worker"),
+    "httpx2": ("eukhe.world.providers", "eukhe.worker"),
 }
 # What `eukhe --version` loads must not load these, not even through others.
 LIGHT_MODULE = "eukhe.cli.main"
-HEAVY_PACKAGES = {"anthropic", "httpx", "msgspec", "orjson", "prompt_toolkit", "pykka", "rich", "sqlite3"}
+HEAVY_PACKAGES = {"anthropic", "httpx", "httpx2", "msgspec", "orjson", "prompt_toolkit", "pykka", "rich", "sqlite3"}
 
 
 class Breach(NamedTuple):

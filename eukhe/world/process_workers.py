@@ -7,6 +7,7 @@ that it should not breaks its call and ends the process; another is forked for t
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 
 from eukhe.actors.ports import Broke, CallEvent, Delta, Key, Request, Responding, TurnRequest
@@ -38,6 +39,11 @@ class ProcessWorkers:
         self._idle: list[_Minder] = []  # the one that became so last is taken first: those that are too many retire
         self._keys: dict[str, Key] = {}  # by provider
         self._closed = False
+
+    def warm(self) -> None:
+        """Begins the fork server now: what a provider's package takes to load, the first call need not wait for."""
+        with suppress(WorkerFailed):  # which that call is told, too
+            self._server_there()
 
     def keep(self, keys: tuple[Key, ...]) -> bool:
         with self._lock:

@@ -168,7 +168,12 @@ def test_the_fork_server_loads_what_its_workers_will_need() -> None:
 
 
 def test_no_address_and_no_key_reach_a_worker_by_its_environment() -> None:
-    given = {"PATH": "/bin", "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://x", "OPENAI_BASE_URL": "http://y"}
+    given = {
+        "PATH": "/bin",
+        "ANTHROPIC_API_KEY": "k",
+        "ANTHROPIC_BASE_URL": "http://localhost:1",
+        "OPENAI_BASE_URL": "http://localhost:2",
+    }
     assert {"PATH": "/bin"} == of_workers(given | {"ANTHROPIC_CUSTOM_HEADERS": "a: b", "openai_proxy": "z"})
 
 

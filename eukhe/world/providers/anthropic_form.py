@@ -16,7 +16,6 @@ from typing import Any, Final
 import orjson
 
 from eukhe.actors.ports import Broke, CallEvent, Outage, Responding
-from eukhe.limits import ANTHROPIC_ERROR_STATUSES
 from eukhe.model.talk import Block, Image, Reply, Result, Speech, Stop, Talk, Text, Thought, Tool, Usage, Use
 from eukhe.world.providers.draft import Draft, ended, loaded, stop_of
 from eukhe.world.providers.efforts import claude
@@ -36,6 +35,16 @@ _STOPS: Final[dict[str, Stop]] = {
     "model_context_window_exceeded": "length",
     "refusal": "refusal",
 }
+_STATUSES: Final = {
+    "invalid_request_error": HTTPStatus.BAD_REQUEST,
+    "authentication_error": HTTPStatus.UNAUTHORIZED,
+    "billing_error": HTTPStatus.PAYMENT_REQUIRED,
+    "permission_error": HTTPStatus.FORBIDDEN,
+    "not_found_error": HTTPStatus.NOT_FOUND,
+    "request_too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    "rate_limit_error": HTTPStatus.TOO_MANY_REQUESTS,
+}
+"""Of errors in a stream, as without one; those that are not here are the server's own."""
 
 
 # --- the request ---
@@ -182,7 +191,7 @@ class Messages:
         if self.began:
             return Broke(f"{ANTHROPIC}: the response broke off: {words}")
         error = said.get("error") or {}
-        status = ANTHROPIC_ERROR_STATUSES.get(error.get("type", ""), HTTPStatus.INTERNAL_SERVER_ERROR)
+        status = _STATUSES.get(error.get("type", ""), HTTPStatus.INTERNAL_SERVER_ERROR)
         return of_status(ANTHROPIC, status, words)
 
 

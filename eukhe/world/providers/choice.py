@@ -17,7 +17,7 @@ class Defaults(NamedTuple):
 
 DEFAULTS: Final = {
     ANTHROPIC: Defaults(f"{ANTHROPIC}/claude-opus-5-5", f"{ANTHROPIC}/claude-haiku-5-5"),
-    OPENAI: Defaults(f"{OPENAI}/gpt-5.1", f"{OPENAI}/gpt-5-mini"),
+    OPENAI: Defaults(f"{OPENAI}/gpt-5.4", f"{OPENAI}/gpt-5-mini"),
 }
 """In the order in which they are taken, where several have a key."""
 

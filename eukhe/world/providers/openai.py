@@ -3,7 +3,7 @@
 import ssl
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from http import HTTPStatus
 
@@ -54,7 +54,8 @@ def _open(client: httpx.Client, order: Order, value: str) -> httpx.Response:
         )
         response = client.send(request, stream=True)
         if response.status_code != HTTPStatus.OK:
-            with closing(response):
+            words = ""
+            with closing(response), suppress(httpx.HTTPError):  # the status says enough
                 words = words_of(_read(response, ERROR_BODY_BYTES_MAX))
             wait_s = retry_after(response.headers, time.time())
             raise Trouble(of_status(OPENAI, response.status_code, words, wait_s))
