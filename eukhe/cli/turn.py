@@ -120,6 +120,7 @@ def client(given: Given, rules: Sequence[str] = (), *, attended: bool) -> Iterat
     with ExitStack() as stack:
         models = stack.enter_context(closing(ProcessWorkers(models=(model,))))
         models.keep(keys)
+        models.warm()  # its second passes while the view settles
         secrets = Secrets(own_secrets(os.environ))
         tools = RealTools(folder, os.environ, secrets, [key.value for key in keys if key.value])
         stack.enter_context(closing(tools))
