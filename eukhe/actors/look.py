@@ -68,11 +68,11 @@ class Looks:
             case Zoom(id_, messages):
                 return self._zoom(id_, messages)
             case ZoomAgent(name, page):
-                return self.agent(name, page)
+                return agent_page(self._disk, name, page)
             case DateOf(id_):
                 return self._date(id_)
             case Search(words):
-                return _listed(self.search(words), f"No message has all of these words: {words.strip()}")
+                return self._search(words)
             case At(date):
                 return self._at(date)
 
@@ -122,23 +122,16 @@ class Looks:
             return "its file is not as it was stored"
         return data
 
-    def agent(self, name: str, page: int) -> Sight:
-        """A subagent's whole chat, a page of it."""
-        log = AgentLogs(self._disk).find(name)
-        if log is None:
-            return Sight(f"No agent {name}.", found=False)
-        pages = split("\n".join(record.label for record in log.records))
-        if not 1 <= page <= len(pages):
-            many = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
-            return Sight(f"No page {page}: the chat of {log.name} has {many}.", found=False)
-        following = f'; zoom("{log.name}", {page + 1}) gives the next' if page < len(pages) else ""
-        return Sight(f"{pages[page - 1]}\n[page {page} of {len(pages)}{following}]")
-
     # --- dates and words ---
 
     def _date(self, i: int) -> Sight:
         record = self._archive.message(i) if 0 <= i < self._archive.t else None
         return Sight(f"No message {i}.", found=False) if record is None else Sight(date_text(record.date))
+
+    def _search(self, words: str) -> Sight:
+        if not any(map(str.isalnum, words)):
+            return Sight("There is nothing to search for: give words that a message may hold.", found=False)
+        return _listed(self.search(words), f"No message has all of these words: {words.strip()}")
 
     def search(self, words: str) -> list[Hit]:
         """The messages that hold all the words, best first."""
@@ -164,6 +157,23 @@ class Looks:
             for record in records
             if record is not None
         ]
+
+
+def agent_page(disk: Disk, name: str, page: int) -> Sight:
+    """A subagent's whole chat, a page of it, from 1."""
+    log = AgentLogs(disk).find(name)
+    if log is None:
+        return no_agent(name)
+    pages = split("\n".join(record.label for record in log.records))
+    if not 1 <= page <= len(pages):
+        many = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+        return Sight(f"No page {page}: the chat of {log.name} has {many}.", found=False)
+    following = f'; zoom("{log.name}", {page + 1}) gives the next' if page < len(pages) else ""
+    return Sight(f"{pages[page - 1]}\n[page {page} of {len(pages)}{following}]")
+
+
+def no_agent(name: str) -> Sight:
+    return Sight(f"No agent {name}.", found=False)
 
 
 def unread(date: str) -> str:

@@ -2,19 +2,23 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import click
 
+from eukhe.actors.agent_logs import AgentLogs
+from eukhe.actors.look import agent_page, no_agent
 from eukhe.cli.command import Command, Given
 from eukhe.cli.lines import LINE_KEYS, line_json
 from eukhe.cli.output import emit, emit_json, path_text
-from eukhe.cli.reading import Memory, reading, tell_problems
+from eukhe.cli.reading import Memory, find, reading, tell_problems
 from eukhe.errors import NotFoundError
 from eukhe.limits import LOST
 from eukhe.model.part import Part, part_of
 from eukhe.model.record import MessageRecord
 from eukhe.model.render import line
+from eukhe.world.disk import RealDisk
 
 JSON_KEYS = {
     **LINE_KEYS,
@@ -23,6 +27,11 @@ JSON_KEYS = {
     "message.date": "when, RFC 3339 with its offset",
     "message.text": "the whole text",
     "message.images": "the paths of its images",
+    "agent.name": "where ID is a subagent's name: that name as it is written",
+    "agent.messages[].id": "a message of its chat, counted from 0",
+    "agent.messages[].kind": "who said it",
+    "agent.messages[].date": "when",
+    "agent.messages[].text": "the whole text",
 }
 _NAME = re.compile(r"(\d+)(?:\+(\d+))?")
 
@@ -35,11 +44,13 @@ _NAME = re.compile(r"(\d+)(?:\+(\d+))?")
 def command(given: Given, id: str, n: int | None, depth: int, as_json: bool) -> None:
     """Open the line ID+N of the memory: the two lines it was made of, or with N = 1 the whole message.
 
-    ID may also be a line's name as the view has it, as in `eukhe chat zoom 8+4`.
+    ID may also be a line's name as the view has it, as in `eukhe chat zoom 8+4`, or a subagent's: then its whole chat
+    is shown, or with N that page of it.
     """
     named = _NAME.fullmatch(id)
     if named is None:
-        raise NotFoundError(f"No agent {id}.")
+        _agent(given, id, n, as_json)
+        return
     first, count = int(named[1]), int(named[2] or 1) if n is None else n
     if n is not None and named[2] is not None:
         raise click.UsageError(f"Both {id} and {n} say how many messages to open.")
@@ -52,6 +63,25 @@ def command(given: Given, id: str, n: int | None, depth: int, as_json: bool) -> 
             _message(memory, part, as_json)
         else:
             _lines(memory, part, depth, as_json)
+
+
+def _agent(given: Given, name: str, page: int | None, as_json: bool) -> None:
+    with closing(RealDisk(find(given))) as disk:
+        log = AgentLogs(disk).find(name)
+        if log is None:
+            raise NotFoundError(no_agent(name).text)
+        if as_json:
+            rows = [{"id": said.i, "kind": said.kind, "date": said.date, "text": said.text} for said in log.records]
+            emit_json({"agent": {"name": log.name, "messages": rows}})
+            return
+        if page is None:
+            for said in log.records:
+                emit(said.label)
+            return
+        sight = agent_page(disk, name, page)
+    if not sight.found:
+        raise NotFoundError(sight.text)
+    emit(sight.text)
 
 
 def _lines(memory: Memory, part: Part, depth: int, as_json: bool) -> None:
