@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from eukhe.actors.archive import Archive
 from eukhe.actors.messages import AskStatus, Status
+from eukhe.actors.ports import Key
 from eukhe.cli.asking import Asker, Line, Owner, silent
 from eukhe.cli.command import Given
 from eukhe.cli.config_list import settings_of
@@ -27,7 +28,7 @@ from eukhe.cli.owner import own
 from eukhe.cli.reading import INDEX_FILE
 from eukhe.errors import ChatLockedError, ExpectedError, OwnerGone, OwnerSilent
 from eukhe.limits import EDGE_WAIT_S, EXIT_SIGNALLED, LOCK_WAIT_S, OWNER_LOOK_S, OWNER_SILENT_S
-from eukhe.world.config import Settings
+from eukhe.world.config import Settings, load
 from eukhe.world.disk import RealDisk
 from eukhe.world.environment import without_keys
 from eukhe.world.home import make_home
@@ -75,6 +76,7 @@ class Way:
         self._chat = chat
         self._stack = stack
         self._builds = builds
+        self._keys: tuple[Key, ...] | None = None
         self.was_there = True
 
     def find(self) -> Line:
@@ -93,7 +95,7 @@ class Way:
                 patience.wait(missed)
 
     def _connect(self) -> Link:
-        link = connect(self._chat)
+        link = connect(self._chat, self.keys)
         if self._builds is None:
             return link
         link.close()
@@ -107,10 +109,18 @@ class Way:
             return self._stack.enter_context(own(self._given.home, settings, builds=self._builds, lock_wait_s=0))
         with starting(self._chat):
             try:
-                return connect(self._chat)  # which another has started meanwhile
+                return connect(self._chat, self.keys)  # which another has started meanwhile
             except OwnerGone:
                 start_in_background(self._given.home, _line_model(settings_of(self._given)))
-        return connect(self._chat)
+        return connect(self._chat, self.keys)
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """What this process knows the providers by, for the owner to use while it lives."""
+        if self._keys is None:
+            settings = load(self._given.home, os.environ, self._given.flags)
+            self._keys = keys_of(os.environ, settings)
+        return self._keys
 
 
 class Patience:
@@ -131,13 +141,16 @@ class Patience:
         time.sleep(OWNER_LOOK_S)
 
 
-def connect(chat: Path) -> Link:
-    """The way to the owner that there is. OwnerGone; OwnerSilent where one does not answer, however long that is."""
+def connect(chat: Path, keys: tuple[Key, ...] = ()) -> Link:
+    """The way to the owner that there is, who has the `keys` from then on.
+
+    OwnerGone; OwnerSilent where one does not answer, however long that is.
+    """
     said = False
     until_s = time.monotonic() + EDGE_WAIT_S
     while True:
         try:
-            return Link.connect(chat, OWNER_SILENT_S)
+            return Link.connect(chat, OWNER_SILENT_S, keys=keys)
         except TimeoutError:
             pid = owner_pid(chat)
             if time.monotonic() > until_s:
