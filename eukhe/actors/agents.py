@@ -107,7 +107,7 @@ class Agents:
     def _said(self, order: AgentSaid) -> Sequence[Effect]:
         self._order = order.name, lambda why: Tell(order.reply_to, AgentLogged(order.ticket, why))
         logged = Tell(order.reply_to, AgentLogged(order.ticket))
-        why = next((why for entry in order.entries if (why := _refusal(entry))), None)
+        why = self._failed.get(order.name) or next(filter(None, map(_refusal, order.entries)), None)
         if why is None and self._log(order.name) is None:
             why = f"No agent {order.name}."
         if why is not None:
