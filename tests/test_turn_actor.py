@@ -18,7 +18,9 @@ from eukhe.actors.messages import (
     EnterPrefix,
     Look,
     Looking,
+    Msg,
     ReadView,
+    Say,
     Search,
     Seen,
     TakeView,
@@ -38,6 +40,7 @@ from eukhe.actors.messages import (
     ZoomAgent,
 )
 from eukhe.actors.ports import ToolEnded, ToolSaid
+from eukhe.limits import CLIENT_END_S
 from eukhe.model.part import Part
 from eukhe.model.prompt import texts
 from eukhe.model.talk import Block, Image, Result, Text, Thought, Use, text_of
@@ -258,6 +261,25 @@ def test_texts_that_come_twice_begin_one_turn(both_runtimes: Runtime) -> None:
         answer(it, TextsInForce(second.ticket, texts()))
         assert "Done." == it.over().reply
     assert 2 == len(it.owner.said)
+
+
+def test_what_no_log_can_hold_is_replaced(both_runtimes: Runtime) -> None:
+    with client(both_runtimes, [says("Done.")]) as it:
+        it.system.actors["turn"].tell(Say("half of one: \ud83d\0", (), "\ud83d"))
+        it.over()
+    assert ("user", "half of one: \ufffd\ufffd") == it.owner.said[0]
+
+
+@pytest.mark.parametrize("stage", [AskTexts, Wait, ReadView, Append, EnterPrefix, CallSent, CallOver])
+def test_a_client_ends_though_its_owner_says_nothing_any_more(stage: type[Msg]) -> None:
+    owner = Owner()
+    owner.silent.add(stage)
+    with on("sim") as runtime, client(runtime, [says("Done.")], owner=owner) as it:
+        it.say("Do it.")
+        given(it, stage)
+        begun_s = it.clock.monotonic_s()
+    assert it.clock.monotonic_s() - begun_s <= 2 * CLIENT_END_S
+    assert not owner.accepted
 
 
 @pytest.mark.rule("31")

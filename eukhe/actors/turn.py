@@ -44,6 +44,7 @@ from eukhe.actors.turn_main import Main
 from eukhe.actors.turn_view import Viewed
 from eukhe.errors import Bug
 from eukhe.limits import AGENTS_MAX, CLIENT_END_S
+from eukhe.model.text import clean
 from eukhe.model.turn import Words
 
 __all__ = ["NAME", "Turn"]
@@ -68,8 +69,8 @@ class Turn:
         match message:
             case Say(text, images, state):
                 hidden = self._desk.secrets.hide
-                self._state = hidden(state)
-                return self._hear(Words("user", hidden(text), images))
+                self._state = hidden(clean(state))
+                return self._hear(Words("user", hidden(clean(text)), images))
             case StopTurn():
                 return self._stop()
             case CallHeard(call) | ToolHeard(call) | Permit(call):
