@@ -103,6 +103,11 @@ class Rig(Generic[B]):
         self._scheduler.run()  # in the simulator each effect is a step of its own
         return self.did.effects[before:]
 
+    def tell(self, message: Msg) -> None:
+        """Told as actors tell each other: what it raises is the supervisor's to hear."""
+        self._actor.tell(self.runtime.way(message))
+        self._scheduler.run()
+
     def taken(self, behaviour: B, message: Msg, now: float) -> Sequence[Effect]:
         self._threads.append(threading.get_ident())
         return behaviour.receive(message, now)

@@ -22,6 +22,7 @@ from eukhe.actors.messages import (
     ViewTexts,
     Welcome,
 )
+from eukhe.actors.ports import Key
 from eukhe.actors.wire import decode, encode
 from eukhe.errors import HomeError, OwnerGone, OwnerRefused
 from eukhe.limits import FRAME_BYTES_MAX, PROTOCOL
@@ -101,11 +102,12 @@ def test_a_link_says_hello_and_knows_whom_it_talks_with(tmp_path: Path) -> None:
         heard.append(decode(read_frame(connection)))
         connection.sendall(frame(encode(WELCOME)))
 
-    with owner(tmp_path, say), Link.connect(tmp_path, WAIT_S) as link:
+    keys = (Key("anthropic", "sk-1"), Key("openai", "", "http://localhost:1"))
+    with owner(tmp_path, say), Link.connect(tmp_path, WAIT_S, keys=keys) as link:
         assert 41 == link.pid
     (hello,) = heard
     assert isinstance(hello, Hello)
-    assert (PROTOCOL, os.getpid()) == (hello.protocol, hello.pid)
+    assert (PROTOCOL, os.getpid(), keys) == (hello.protocol, hello.pid, hello.keys)
 
 
 def test_where_nobody_listens_the_owner_is_gone(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from eukhe.actors.behaviour import (
     Unlisten,
 )
 from eukhe.actors.messages import (
+    AgentSaid,
     Append,
     CallHeard,
     Crashed,
@@ -51,6 +52,7 @@ from eukhe.actors.messages import (
     Resume,
     SaveCheckpoint,
     SaveView,
+    Seen,
     SocketHeard,
     Source,
     ToolHeard,
@@ -202,6 +204,7 @@ class Host(pykka.Actor):
 
 _LARGE: Final = frozenset(
     (
+        AgentSaid,
         Append,
         Feed,
         FeedCheckpoint,
@@ -209,6 +212,7 @@ _LARGE: Final = frozenset(
         ReadView,
         SaveCheckpoint,
         SaveView,
+        Seen,
         SocketHeard,
         Source,
         ToolHeard,
