@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from eukhe.cli.ask import EVENT_KEYS, JSON_KEYS
 from eukhe.cli.command import Command, Group
 from eukhe.cli.commands import COMMANDS
 from eukhe.cli.main import root as program
@@ -43,7 +44,7 @@ def page() -> str:
     """docs/cli.md."""
     top: click.Command = program
     context = click.Context(top, info_name="eukhe", **top.context_settings)
-    parts = [HEAD, *_command("eukhe", top, context)]
+    parts = [HEAD, *_command("eukhe", top, context), *_turn()]
     for path in COMMANDS:
         command, below = top, context
         for word in path.split():
@@ -64,6 +65,14 @@ def _command(name: str, command: click.Command, context: click.Context) -> Itera
         yield from _table(("Option", "Does"), records)
     if isinstance(command, Command) and command.json_keys:
         yield from _table(("JSON key", "Holds"), list(command.json_keys.items()))
+
+
+def _turn() -> Iterator[str]:
+    """What `eukhe -p` prints."""
+    yield "`-p` with `--output-format json` prints one object:\n"
+    yield from _table(("JSON key", "Holds"), list(JSON_KEYS.items()))
+    yield "With `stream-json` it prints an object a line, each with its `type`:\n"
+    yield from _table(("Type", "Has besides"), list(EVENT_KEYS.items()))
 
 
 def _paragraphs(text: str) -> str:
