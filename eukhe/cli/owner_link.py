@@ -39,9 +39,10 @@ class RealOwnerLink:
 
     def open(self, heard: Heard) -> None:
         with self._lock:
-            if self._thread is not None and self._unmet:
+            if self._unmet:
                 self._unmet -= 1
                 return
+            assert self._thread is None, "it looks for the owner already"
             self._thread = threading.Thread(target=self._run, args=(heard,), name="owner link", daemon=True)
             self._thread.start()
 
@@ -72,7 +73,7 @@ class RealOwnerLink:
         except Bug as error:
             self.bug, why = error, f"a fault of eukhe: {error}"
         with self._lock:
-            self._thread, self._unmet = None, 0
+            self._thread = None
         heard(OwnerLost(why))
 
     def _find_and_serve(self, way: Way, heard: Heard) -> None:
