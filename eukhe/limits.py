@@ -81,7 +81,7 @@ STDIN_BYTES_MAX: Final = 10_000_000  # that a turn's text may be given by a pipe
 STDIN_SAID_S: Final = 2.0  # without a byte of it; then it is said what is waited for
 
 # Answers without a model (builtin/recall)
-RECALL_ROUNDS_MAX: Final = 6  # of looks into the memory
+RECALL_ROUNDS_MAX: Final = 4  # of looks into the memory
 RECALL_LOOKS: Final = 4  # of one round
 RECALL_SEARCH_WORDS: Final = 3  # of the question's rarest, of which two at a time are searched for
 RECALL_HITS_READ: Final = 8  # of the searches' hits that are read whole
@@ -89,6 +89,7 @@ RECALL_ENOUGH_SHARE: Final = 0.75  # of the worth of a question's words in one p
 RECALL_NEWS_MIN: Final = 2  # words besides the question's, without which a sentence says nothing
 RECALL_LINE_WEIGHT: Final = 0.5  # of what a summary says, beside a message's own words
 RECALL_CALL_WEIGHT: Final = 0.6  # of a tool's call: it asks
+RECALL_WORTH_SHARE: Final = 0.3  # of the best passage's worth: one with less is not shown
 RECALL_PASSAGES_SHOWN: Final = 5
 RECALL_PASSAGE_CHARS_MAX: Final = 600
 RECALL_PIECE_CHARS_MAX: Final = 300  # of a sentence, or line, of a passage

@@ -17,6 +17,7 @@ from eukhe.limits import (
     RECALL_PASSAGE_CHARS_MAX,
     RECALL_PASSAGES_SHOWN,
     RECALL_PIECE_CHARS_MAX,
+    RECALL_WORTH_SHARE,
     SEEK_NEIGHBOUR_SHARE,
     SEEK_SEEN_HALF,
 )
@@ -62,7 +63,8 @@ def best(question: str, seen: Iterable[Seen]) -> list[Passage]:
     ]
     ranked = sorted((one for one in found if one.worth > 0), key=lambda one: (-one.worth, one.name))
     alike = {one.says: one for one in reversed(ranked)}  # a line says again what its messages say
-    return [one for one in ranked if alike[one.says] is one][:RECALL_PASSAGES_SHOWN]
+    good = [one for one in ranked if alike[one.says] is one and one.worth >= RECALL_WORTH_SHARE * ranked[0].worth]
+    return good[:RECALL_PASSAGES_SHOWN]
 
 
 def is_enough(found: Sequence[Passage]) -> bool:
