@@ -187,14 +187,14 @@ def test_the_home_is_the_flags_else_the_environments_else_the_users(monkeypatch:
 
 
 def test_the_home_flag_may_stand_anywhere(tmp_path: Path, capsys: Capture) -> None:
-    (tmp_path / "settings.json").write_text('{"model": "a/b"}')
+    (tmp_path / "settings.json").write_text('{"model": "openai/b"}')
     for words in (
         ("--home", str(tmp_path), "config", "get", "model"),
         ("config", "--home", str(tmp_path), "get", "model"),
         ("config", "get", "model", "--home", str(tmp_path)),
     ):
         assert 0 == run(words)
-        assert "a/b\n" == capsys.readouterr().out
+        assert "openai/b\n" == capsys.readouterr().out
 
 
 def test_an_empty_home_is_wrong_usage_and_not_the_users_own(capsys: Capture) -> None:
