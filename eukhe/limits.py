@@ -169,7 +169,7 @@ TOOL_LINE_CHARS_MAX: Final = 4_096  # of a line that is written over, as a bar o
 TOOL_FILE_BYTES_MAX: Final = 20_000_000  # of a file that is edited
 TOOL_READ_LINES: Final = 2_000  # of a file, where it is not said how many
 TOOL_READ_CHARS_MAX: Final = 28_000  # of a file, in one part; so that what is said of it fits too
-TOOL_READ_AHEAD_BYTES_MAX: Final = 20_000_000  # read to tell how much is left
+TOOL_READ_AHEAD_BYTES_MAX: Final = 4_000_000  # read to tell how much is left
 TOOL_READ_LINE_CHARS_MAX: Final = 4_000  # of each of its lines
 TOOL_FOLDER_NAMES_MAX: Final = 1_000
 DIFF_LINES_MAX: Final = 200  # of a change that is shown
@@ -362,6 +362,9 @@ SIM_ANSWER_S: Final = {  # within which an order is answered where nothing goes 
     "AskStatus": 60.0,
     "ReadView": 60.0,
     "EnterPrefix": 700.0,
+    "Look": 60.0,
+    "BeginAgent": 60.0,
+    "AgentSaid": 60.0,
     "StopOwner": 60.0,
 }
 SIM_WINDOW_BYTES: Final = 6_000  # that a client may be ahead
