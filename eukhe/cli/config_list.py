@@ -1,5 +1,6 @@
 """`eukhe config list`."""
 
+import json
 import os
 
 import click
@@ -39,4 +40,6 @@ def value_text(value: Value | None) -> str:
     """A value as `config set` takes it; a dash where there is none."""
     if value is None:
         return "-"
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     return str(value).lower() if isinstance(value, bool) else str(value)

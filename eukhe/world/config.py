@@ -26,6 +26,7 @@ from eukhe.limits import (
     VIEW_CEILING_BYTES,
 )
 from eukhe.model.chat import ChatLimits
+from eukhe.model.prices import OWN_KEYS, Own, are_prices
 from eukhe.world.disk import RealDisk
 from eukhe.world.home import alone, make_home
 from eukhe.world.providers.registry import LINE_MODELS, TURN_MODELS, answers_turns, writes_lines
@@ -35,7 +36,7 @@ THINKING_LEVELS: Final = ("off", "minimal", "low", "medium", "high", "xhigh", "m
 YES: Final = ("true", "on", "yes")
 NO: Final = ("false", "off", "no")
 
-Value = str | int | float | bool
+Value = str | int | float | bool | dict[str, Any]
 
 
 class Kind(NamedTuple):
@@ -78,6 +79,14 @@ def _boolean(text: str) -> Value:
     return text in YES if text in YES + NO else text
 
 
+def _json(text: str) -> Value:
+    try:
+        value: Value = json.loads(text)
+    except ValueError:
+        return text
+    return value
+
+
 def _plain(value: object) -> TypeGuard[str]:
     """A text that can be stored and shown."""
     return isinstance(value, str) and value.isprintable()
@@ -111,6 +120,11 @@ _DOLLARS = Kind(
     lambda v: isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= DAILY_USD_MAX,
     _number,
 )
+_PRICES = Kind(
+    f'dollars a million tokens by model, as {{"openai/NAME": {{"input": 1, "output": 2}}}}; keys {", ".join(OWN_KEYS)}',
+    are_prices,
+    _json,
+)
 _FOLDER = Kind("the absolute path of a folder", lambda v: _plain(v) and Path(v).is_absolute())
 
 SETTINGS: Final = {
@@ -120,6 +134,7 @@ SETTINGS: Final = {
         Setting("thinking", _LEVEL, None, "a turn's thinking effort", "EUKHE_THINKING"),
         Setting("anthropic.baseUrl", _ADDRESS, None, "where Anthropic's form is spoken", "EUKHE_ANTHROPIC_BASE_URL"),
         Setting("openai.baseUrl", _ADDRESS, None, "where OpenAI's form is spoken", "EUKHE_OPENAI_BASE_URL"),
+        Setting("prices", _PRICES, None, "what models cost, where that is not known, or not so"),
         Setting("memory.model", _LINE_MODEL, None, "the model that writes the memory's lines"),
         Setting("memory.thinking", _LEVEL, "medium", "its thinking effort"),
         Setting(
@@ -158,6 +173,18 @@ class Settings(NamedTuple):
         value = self.found[key].value
         assert type(value) is int, key
         return value
+
+    def dollars(self, key: str) -> float | None:
+        """The value of a setting that is money; None where it is not set."""
+        value = self.found[key].value
+        assert value is None or isinstance(value, int | float), key
+        return value
+
+    def prices(self) -> Own:
+        """The user's own prices, by model."""
+        value = self.found["prices"].value
+        assert value is None or isinstance(value, dict)
+        return value or {}
 
     def chat_limits(self) -> ChatLimits:
         """The planner's limits: `memory.viewBytes` is the view's ceiling, the other three are parts of it."""
@@ -252,10 +279,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _flat(tree: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Key and value of each leaf. A name with a dot in it is in quotes, so that it is no setting's key."""
+    """Key and value of each leaf, as a setting's own object is one.
+
+    A name with a dot in it is in quotes, so that it is no setting's key.
+    """
     for name, value in tree.items():
         key = above + (f'"{name}"' if "." in name else name)
-        if isinstance(value, dict):
+        if isinstance(value, dict) and (key not in SETTINGS or SETTINGS[key].kind is not _PRICES):
             yield from _flat(value, f"{key}.")
         else:
             yield key, value
