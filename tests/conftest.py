@@ -81,7 +81,8 @@ def signals_as_in_a_terminal() -> Iterator[None]:
 def nobodys_home(nothing_is_left_at_the_end: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No test sees or changes the chat and the settings of whoever runs it, or leaves an owner running."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(("EUKHE_", "_EUKHE_"))]:
+        ours = ("EUKHE_", "_EUKHE_", "ANTHROPIC_", "OPENAI_")  # a key that is here would be used, and paid for
+        for name in [name for name in os.environ if name.startswith(ours)]:
             patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("EUKHE_NO_SERVICE", "1")  # no test leaves a process behind, unless it is about that

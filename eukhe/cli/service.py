@@ -161,9 +161,15 @@ def connect(chat: Path, keys: tuple[Key, ...] = ()) -> Link:
 
 
 def _line_model(settings: Settings) -> str:
-    """The model that costs money and that nobody set, but by a key that is here: the owner has none; empty else."""
+    """The model that costs money and that nobody set, but by a key that is here, which is said; empty else.
+
+    The owner has no key when it begins.
+    """
     model, said = memory_model(settings, keys_of(os.environ, settings))
-    return model if said and costs_money(model) else ""
+    if not said or not costs_money(model):
+        return ""
+    say(said)
+    return model
 
 
 def start_in_background(home: Path, model: str = "") -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from fake_acts import Call, Fail, Think, answer
+from fake_acts import Call, Fail, Think, answer, without
 from fake_api import FakeApi
 from fake_models import ANTHROPIC
 from msgspec.structs import replace
@@ -139,6 +139,14 @@ def test_thoughts_go_back_as_they_came_with_their_signature_before_the_call_that
         thought, call = api.fake.requests[1].body["messages"][1]["content"]
     assert ("thinking", "tool_use") == (thought["type"], call["type"])
     assert thought["signature"]
+
+
+@pytest.mark.rule("D13")
+def test_a_stream_that_lacks_its_last_event_alone_is_a_failed_call() -> None:
+    with fake("anthropic", [answer("A story.", without("message_stop"))]) as api:
+        last = end(api.turn())
+        billed = api.fake.requests[0].usage
+    assert Broke("anthropic: the stream ended without message_stop", billed) == last
 
 
 def test_thoughts_that_are_hidden_go_back_and_those_of_other_providers_do_not() -> None:
