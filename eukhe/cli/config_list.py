@@ -40,6 +40,6 @@ def value_text(value: Value | None) -> str:
     """A value as `config set` takes it; a dash where there is none."""
     if value is None:
         return "-"
-    if isinstance(value, dict):
+    if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     return str(value).lower() if isinstance(value, bool) else str(value)
