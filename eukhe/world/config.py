@@ -139,8 +139,20 @@ SETTINGS: Final = {
     for setting in (
         Setting("model", _TURN_MODEL, None, "the model of a turn", "EUKHE_MODEL"),
         Setting("thinking", _LEVEL, None, "a turn's thinking effort", "EUKHE_THINKING"),
-        Setting("anthropic.baseUrl", _ADDRESS, None, "where Anthropic's form is spoken", "EUKHE_ANTHROPIC_BASE_URL"),
-        Setting("openai.baseUrl", _ADDRESS, None, "where OpenAI's form is spoken", "EUKHE_OPENAI_BASE_URL"),
+        Setting(
+            "anthropic.baseUrl",
+            _ADDRESS,
+            None,
+            "where Anthropic's form is spoken; the key is sent there",
+            "EUKHE_ANTHROPIC_BASE_URL",
+        ),
+        Setting(
+            "openai.baseUrl",
+            _ADDRESS,
+            None,
+            "where OpenAI's form is spoken; the key is sent there",
+            "EUKHE_OPENAI_BASE_URL",
+        ),
         Setting("prices", _PRICES, None, "what models cost, where that is not known, or not so"),
         Setting("allow", _RULES, None, "what tools may do without being asked for, as `bash:make test`"),
         Setting("memory.model", _LINE_MODEL, None, "the model that writes the memory's lines"),

@@ -167,6 +167,17 @@ def test_a_server_of_the_users_own_may_want_no_key(form: FormName) -> None:
     assert "yes" == last.text
 
 
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_an_address_is_taken_with_and_without_a_slash_and_a_version_where_that_is_known(
+    form: FormName, slash: str
+) -> None:
+    with fake(form) as api:
+        bases = [api.key.base_url, f"{api.key.base_url}/v1"] if form == "anthropic" else [api.key.base_url]
+        for base in bases:
+            last = end(Order(1, api.turn().request, Key(form, "sk-one", base + slash)))
+            assert isinstance(last, Replied), last
+
+
 @pytest.mark.parametrize("value", ["sk-\u00fc", "sk-a\nb", "sk-\x7f"])
 def test_a_key_that_is_none_is_not_sent(form: FormName, value: str) -> None:
     with listening() as (address, came):

@@ -13,8 +13,9 @@ NO_KEY: Final = "none"
 
 
 def address_of(provider: str, key: Key | None) -> str:
-    """Where the provider is, without a slash at the end."""
-    return (key.base_url if key is not None and key.base_url else ADDRESSES[provider]).rstrip("/")
+    """Where the provider is, without a slash at the end. Anthropic's package adds `/v1` by itself."""
+    address = (key.base_url if key is not None and key.base_url else ADDRESSES[provider]).rstrip("/")
+    return address.removesuffix("/v1") if provider == ANTHROPIC else address
 
 
 def key_of(provider: str, key: Key | None) -> str:
