@@ -71,12 +71,13 @@ class Tool:
 
     def begin(self) -> Effects:
         began = edge(ToolBegan(self._number, self._use.name, self._use.input, self._agent))
-        given = orjson.loads(self._desk.secrets.reveal_json(self._use.input))
+        given = orjson.loads(self._use.input)
         if self._use.name == AGENT:
             return flat(began, self._start_agent(given))
         if self._use.name in _LOOKS:
             return flat(began, self._look(given))
-        return flat(began, self._if_it_may(given))
+        # Only what touches the machine gets the secrets' values: a subagent's task is logged, and sent.
+        return flat(began, self._if_it_may(orjson.loads(self._desk.secrets.reveal_json(self._use.input))))
 
     def stop(self) -> Effects:
         """Ends it at once; nothing follows."""
@@ -134,8 +135,9 @@ class Tool:
             case Refused(why):
                 return self._end(why, failed=True)
             case Ask(shown, rule):
-                self._rule = rule
-                return [edge(MayI(self._number, self._use.name, self._desk.secrets.hide(shown), self._agent, rule))]
+                hide = self._desk.secrets.hide
+                self._rule = rule if rule == hide(rule) else ""  # rules are stored, and secrets never are
+                return [edge(MayI(self._number, self._use.name, hide(shown), self._agent, self._rule))]
 
     def _answered(self, yes: bool, always: bool) -> Effects:
         rule, self._rule = self._rule, None

@@ -44,7 +44,6 @@ from eukhe.world.process_workers import ProcessWorkers
 from eukhe.world.providers.choice import turn_model
 from eukhe.world.providers.registry import costs_money
 from eukhe.world.surroundings import state_now
-from eukhe.world.tools.place import RealPlace
 from eukhe.world.tools.tools import RealTools
 
 
@@ -124,7 +123,7 @@ def client(given: Given, rules: Sequence[str] = (), *, attended: bool) -> Iterat
         secrets = Secrets(own_secrets(os.environ))
         tools = RealTools(folder, os.environ, secrets, [key.value for key in keys if key.value])
         stack.enter_context(closing(tools))
-        policy = Policy([*allowed_in(given.home, folder), *rules], RealPlace(folder), attended=attended)
+        policy = Policy([*settings.allow, *allowed_in(given.home, folder), *rules], tools.place, attended=attended)
         mind = Mind(model, _effort(settings), paid=costs_money(model))
         prices = Prices(settings.prices())
         settle_s = settings.whole("memory.settleTimeoutMs") / MILLISECONDS
