@@ -1,8 +1,8 @@
 """Measures eukhe: python tools/bench.py [NAME…] [--quick] [--json]
 
 Each figure stands beside another that was measured in the same run, and beside its aim where it has one. Prints a
-Markdown table. What is measured: planner, append, socket, owner, chat, import, start, line, workers, sim, cache,
-memory;
+Markdown table. What is measured: planner, append, socket, owner, chat, import, start, line, workers, sim, turn,
+cache, memory;
 all of them take ten minutes and two gigabytes of disk, with --quick one minute.
 
 Nothing of this is a test: how fast a machine is says nothing about what is right.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-from measure import append, cache, chat_size, importing, line, memory, owner, planner, sim, socket, start, workers
+from measure import append, cache, chat_size, importing, line, memory, owner, planner, sim, socket, start, turn, workers
 from measure.figures import QUICK, Figure, Sizes, as_json, table
 from measure.machine import line as machine_line
 from measure.machine import machine
@@ -38,6 +38,7 @@ MEASURES: Mapping[str, Measure] = {
     "line": lambda sizes, folder, real: line.measure(sizes, real),
     "workers": lambda sizes, folder, real: workers.measure(sizes),
     "sim": lambda sizes, folder, real: sim.measure(sizes),
+    "turn": lambda sizes, folder, real: turn.measure(sizes, folder),
     "cache": lambda sizes, folder, real: cache.measure(sizes),
     "memory": lambda sizes, folder, real: memory.measure(sizes, folder),
 }

@@ -10,13 +10,15 @@ from eukhe.limits import CACHE_LIFE_S
 from eukhe.model.prices import Prices
 from eukhe.model.prompt import texts
 from eukhe.model.talk import Talk
+from eukhe.world.providers.choice import DEFAULTS
+from eukhe.world.providers.registry import ANTHROPIC
 from measure.cache_agent import Played
 from measure.cache_rivals import Rival, Sent
 from measure.cache_row import row_of
 from measure.figures import Aim, Figure, Sizes
 from measure.made_turns import Turn, turns
 
-TURN_MODEL, LINE_MODEL = "anthropic/claude-sonnet-5-5", "anthropic/claude-haiku-5-5"
+TURN_MODEL, LINE_MODEL = DEFAULTS[ANTHROPIC]
 PERCENT, CENTS = 100, 100
 AROUND = 10  # turns before and after the one whose money is told, taken with it: they do more, or less
 TURNS_AIM, LINES_AIM = 99.0, 97.5

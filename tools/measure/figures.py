@@ -61,6 +61,7 @@ class Sizes(NamedTuple):
     idle_s: float = 60
     take_overs: int = 10
     sim_runs: int = 60
+    turn_runs: int = 11
     cache_messages: int = 3_000
     cache_long_messages: int = 21_500  # 2,010 turns
     repeats: int = 2
@@ -82,6 +83,7 @@ QUICK = Sizes(
     worker_ends=3,
     memory_mb=4,
     sim_runs=8,
+    turn_runs=5,
     cache_messages=1_000,
     cache_long_messages=2_500,
     idle_s=10,
