@@ -55,7 +55,8 @@ T = TypeVar("T")
 NAME = "index"
 _TIMER = "commit"
 _STORE: Final = "store"
-_IS_PARTIAL: Final = "(The index can't be written: what was logged since is not among these.)"
+PARTIAL: Final = "(The index can't be written: what was logged since is not among these.)"
+"""The last line of a search, where it is so."""
 
 
 class IndexActor:
@@ -188,7 +189,7 @@ class IndexActor:
     def _sight(self, order: Look) -> Sight:
         sight = self._looks.look(order.what)
         if self._lost and isinstance(order.what, Search | At):
-            return msgspec.structs.replace(sight, text=f"{sight.text}\n{_IS_PARTIAL}")
+            return msgspec.structs.replace(sight, text=f"{sight.text}\n{PARTIAL}")
         return sight
 
     def _empty(self, why: str) -> Sequence[Effect]:

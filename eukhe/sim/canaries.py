@@ -11,9 +11,11 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from eukhe.actors import opening, store
+from eukhe.actors.agents import Agents
 from eukhe.actors.behaviour import Effect, Tell
 from eukhe.actors.gate import Gate
-from eukhe.actors.messages import AppendDone, Msg, Ping
+from eukhe.actors.index import IndexActor
+from eukhe.actors.messages import AgentSaid, AppendDone, Look, Msg, Ping
 from eukhe.actors.planner import Planner
 from eukhe.actors.store import Store
 from eukhe.actors.store_recent import Recent
@@ -163,6 +165,26 @@ def _gate_not_released(right: Right, gate: Gate, call: Call, now: float) -> Any:
     return [] if writes else right(gate, call, now)
 
 
+# --- the memory's tools, subagents ---
+
+
+def _look_not_waiting(right: Right, actor: IndexActor, message: Msg, now: float) -> Any:
+    return actor._look(message) if isinstance(message, Look) else right(actor, message, now)
+
+
+def _agents_words_again(right: Right, actor: Agents, order: AgentSaid) -> Any:
+    log = actor._log(order.name)
+    assert log is not None
+    log.keys.clear()
+    return right(actor, order)
+
+
+def _agents_name_by_wish(right: Right, actor: Agents) -> Any:
+    known = right(actor)
+    actor._taken.clear()
+    return known
+
+
 CANARIES: Final[Mapping[str, Canary]] = {
     "ack-before-fsync": Canary(
         "an append is acknowledged before its lines are written and synced",
@@ -275,5 +297,26 @@ CANARIES: Final[Mapping[str, Canary]] = {
         Chat,
         "queue",
         _parked_nodes_start,
+    ),
+    "look-not-waiting": Canary(
+        "a look does not wait until the index was told of what is logged",
+        ("looks",),
+        IndexActor,
+        "receive",
+        _look_not_waiting,
+    ),
+    "agents-words-again": Canary(
+        "what a subagent says is logged again where it is sent again",
+        ("agents",),
+        Agents,
+        "_lines",
+        _agents_words_again,
+    ),
+    "agents-name-by-wish": Canary(
+        "a subagent gets the name that it wants, whoever has it",
+        ("agents",),
+        Agents,
+        "_known",
+        _agents_name_by_wish,
     ),
 }

@@ -1,7 +1,8 @@
 """What must hold, by name, and how a run ends where it does not.
 
 Where each is looked at: grep its name. The disk's are `ledger`'s and `process_disk`'s, the planner's and the gate's
-are `shadow`'s, a client's are `clients`' and `turns`', those of starts, answers and ends are `watch`'s and `chaos`'.
+are `shadow`'s, a client's are `clients`', `turns`', `looks`' and
+`agents`', those of starts, answers and ends are `watch`'s and `chaos`'.
 """
 
 from collections.abc import Mapping
@@ -42,6 +43,8 @@ CHECKS: Final[Mapping[str, str]] = {
     "wait-ends": "without faults every wait ends within its limit",
     "queue-empties": "without faults everything is built",
     "tree": "where the model wrote every line, the tree is that of a run without faults",
+    "looks": "what a look into the memory shows is what the disk has, all that it had when it was asked for",
+    "agents": "what a subagent said is on the disk, synced, once, in a log under a name that no other has",
     "files": "the files prove the memory whole, and the index says where all of it stands",
 }
 

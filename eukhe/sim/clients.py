@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from eukhe.actors.messages import (
+    AgentLogged,
+    AgentNamed,
     Append,
     AppendDone,
     AppendFailed,
@@ -22,6 +24,7 @@ from eukhe.actors.messages import (
     Msg,
     PrefixRead,
     Refused,
+    Seen,
     Settle,
     Settled,
     SettleFailed,
@@ -44,7 +47,9 @@ from eukhe.limits import (
     SIM_WINDOW_BYTES,
 )
 from eukhe.sim import rude
+from eukhe.sim.agents import Agents
 from eukhe.sim.checks import CheckFailed
+from eukhe.sim.looks import Looks
 from eukhe.sim.scheduler import Doer
 from eukhe.sim.sockets import Connection
 from eukhe.sim.turns import Turn
@@ -52,7 +57,7 @@ from eukhe.sim.turns import Turn
 if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
 
-ACTS: Final = ("append",) * 4 + ("turn",) * 4 + ("settle", "status", "leave")  # number: as likely as they are many
+ACTS: Final = (*("append", "turn") * 4, *("look", "agent") * 2, "settle", "status", "leave")  # number: by their odds
 
 
 class Client(Doer):
@@ -72,6 +77,8 @@ class Client(Doer):
         self.gone = False
         self.doing: Callable[[], None] | None = self._come
         self.turn: Turn | None = None
+        self.looks = Looks(self)
+        self.agents = Agents(self)
         self.orders: dict[int, tuple[Msg, float]] = {}  # not answered, and since when
         self.cancelled: set[int] = set()
         self.faulty: dict[int, str] = {}  # orders that are faults
@@ -201,6 +208,10 @@ class Client(Doer):
                 self.order(AskStatus(self.name, ticket))
                 if self.machine.faults.strikes("cancelled-wait"):
                     self.cancel(ticket)
+            case "look":
+                self.looks.order()
+            case "agent":
+                self.agents.order()
             case "leave" if not self.orders and self.turn is None:
                 self._leave()
 
@@ -307,6 +318,7 @@ class Client(Doer):
                     self.machine.watch.acknowledge(entry, logging)
                     self.acknowledged.append(entry)
                     self.total = max(self.total, logging.first + logging.count)
+                self.looks.order_newest(self.total - 1)
             case AppendFailed():
                 self.again += order.entries
                 self._stop_owner()
@@ -321,6 +333,10 @@ class Client(Doer):
                 self.settled = answer.idle and not (answer.paused or answer.parked)
             case Stopping():
                 self.machine.faults.meet("owner-ends")
+            case Seen():
+                self.looks.heard(order, answer)
+            case AgentNamed() | AgentLogged():
+                self.agents.heard(order, answer)
         if self.turn is not None:
             self.turn.heard(order, answer)
 

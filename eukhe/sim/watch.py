@@ -27,6 +27,7 @@ from eukhe.model.part import Part
 from eukhe.model.record import NodeRecord
 from eukhe.model.text import clean, clip, cut
 from eukhe.model.verify import INDEX_FILE, Verification
+from eukhe.sim.agents import AgentsTruth
 from eukhe.sim.checks import CheckFailed
 from eukhe.sim.disk import SimDisk
 from eukhe.sim.faults import Faults
@@ -52,6 +53,7 @@ class Watch:
         self.ledger = Ledger(self._node)
         disk.synced = lambda path, data: self.ledger.synced(path, data)
         self.acknowledged: dict[str, tuple[Entry, Logging]] = {}
+        self.agents = AgentsTruth(disk)
         self.given_up: set[Part] = set()
         self.provider = provider
         self.disk = disk
@@ -193,6 +195,7 @@ class Watch:
         """As the owner before left it, all that was acknowledged is there."""
         for entry, logging in self.acknowledged.values():
             self._is_logged(entry, logging)
+        self.agents.check_all()
 
     def alone(self) -> Opened:
         """What the files alone say, to one who only reads them."""
