@@ -232,6 +232,8 @@ class SqliteIndex:
             found: list[tuple[int, int]] = after.fetchall()
             before = self._db.execute(f"{select} < ? ORDER BY date_s DESC, i DESC LIMIT ?", (at_s, limit))
             found += before.fetchall()
+        if any(type(dated) is not int for dated, _ in found):
+            raise self._bad("a row holds what does not belong there")
         return sorted(found, key=nearness(at_s))[:limit]
 
     # --- within ---

@@ -8,6 +8,7 @@ from eukhe.actors.ports import Checkpoint, Index, Place, Placed, Position
 from eukhe.errors import IndexFailed
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, VoidRecord, message, node
+from eukhe.model.when import date_s
 from eukhe.sim.index import IndexFile, SimIndex
 from eukhe.world.index import SqliteIndex
 
@@ -27,7 +28,8 @@ def rows(dice: Random) -> list[Placed]:
             case 0 | 1:
                 key = dice.choice((None, "a", "b", f"k{at}", f"k{at}#1/2", f"k{at - 1}#2/2"))
                 text = dice.choice(("hello there", "well", LONG))
-                found.append(Placed(message(next_id, "user", text, "2026-10-05T09:32:11+02:00", key), place))
+                date = dice.choice(("never", *(f"2026-10-0{day}T09:32:11+02:00" for day in range(1, 8))))
+                found.append(Placed(message(next_id, "user", text, date, key), place))
                 next_id += 1
             case 2 | 3:
                 found.append(Placed(node(part, "x"), place))
@@ -39,7 +41,11 @@ def rows(dice: Random) -> list[Placed]:
     return found
 
 
+DAY_S = 86_400
+
+
 def answers(index: Index) -> list[object]:
+    noon = date_s("2026-10-04T09:32:11+02:00") or 0
     keys = ["a", "b", "c", *(f"k{at}{piece}" for at in range(40) for piece in ("", "#1/2", "#2/2"))]
     return [
         index.counts(),
@@ -50,6 +56,11 @@ def answers(index: Index) -> list[object]:
         [index.id_of_text(text) for text in (LONG, "well", LONG[1:])],
         sorted(index.search("hello", 100)),
         index.search(" ", 100),
+        [
+            index.nearest(noon + by, limit)
+            for by in (-(10**9), -DAY_S, 0, 1, DAY_S // 2, 10**9)
+            for limit in (1, 3, 100)
+        ],
     ]
 
 
