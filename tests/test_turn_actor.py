@@ -282,7 +282,6 @@ def test_a_client_ends_though_its_owner_says_nothing_any_more(stage: type[Msg]) 
     assert not owner.accepted
 
 
-@pytest.mark.rule("31")
 def test_somebody_attends_from_the_first_word_to_the_last(both_runtimes: Runtime) -> None:
     with client(both_runtimes, [says("Done.")]) as it:
         it.say("Do it.")

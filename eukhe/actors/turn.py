@@ -67,6 +67,8 @@ class Turn:
     def receive(self, message: Msg, now: float) -> Sequence[Effect]:
         self._desk.now_s = now
         match message:
+            case Say() if self._sync is not None:
+                return []  # the client ends
             case Say(text, images, state):
                 hidden = self._desk.secrets.hide
                 self._state = hidden(clean(state))

@@ -182,7 +182,7 @@ class Call:
             if self._order != self._at_gate:
                 effects.append(self._desk.follow(Cancel(NAME, self._order)))
             self._order = None
-        if self._call is not None:
-            self._desk.forget(self._call)
-            effects += [LeaveModel(self._call), *self._rest()]
-        return flat(effects, self._over(None, "stopped"))
+        if self._call is None:
+            return flat(effects, self._over(NO_USAGE, "stopped"))  # it was never sent
+        self._desk.forget(self._call)
+        return flat(effects, LeaveModel(self._call), self._rest(), self._over(None, "stopped"))

@@ -89,7 +89,7 @@ def test_the_same_conversation_in_both_forms_leaves_the_same_log(asks: Asks) -> 
     assert ("eukhe", "You said: hello") == logs[0][-1]
 
 
-@pytest.mark.rule("29", "45")
+@pytest.mark.rule("29")
 def test_what_a_turn_says_that_it_cost_is_what_its_provider_counted(asks: Asks) -> None:
     it = asks(ANTHROPIC)
     told = it.says("-p", "look there", "--allow", "bash", "--output-format", "json").json
