@@ -282,6 +282,24 @@ def test_a_provider_that_only_pings_is_waited_for_no_longer_than_one_that_says_n
     assert form == "openai" or reading.usage == Usage(input=3)
 
 
+ENDS = {
+    "anthropic": b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\ndata: {"type":"message_stop"}\n\n',
+    "openai": b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+}
+
+
+def test_what_follows_the_end_is_not_waited_for(form: FormName) -> None:
+    order = Order(1, TurnRequest(MODELS[form], talk()))
+    reading = Messages(order) if form == "anthropic" else Completion(order)
+
+    def chunks() -> Iterator[bytes]:
+        yield PINGS[form][0]
+        yield ENDS[form] + PINGS[form][0]
+        raise AssertionError("it reads on")
+
+    assert [Responding, Replied] == [type(event) for event in told(form, chunks(), reading)]
+
+
 def test_what_is_said_is_told_before_more_comes(form: FormName) -> None:
     gate = Gate()
     with fake(form, [answer(STORY, hold(6, gate))]) as api:
