@@ -283,7 +283,8 @@ def test_a_provider_that_only_pings_is_waited_for_no_longer_than_one_that_says_n
 
 
 ENDS = {
-    "anthropic": b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\ndata: {"type":"message_stop"}\n\n',
+    "anthropic": b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n'
+    b'data: {"type":"message_stop"}\n\n',
     "openai": b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
 }
 
