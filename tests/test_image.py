@@ -39,7 +39,6 @@ def extended(width: int, height: int) -> bytes:
     return HEADS[3] + b"VP8X" + bytes(8) + sizes
 
 
-@pytest.mark.rule("38")
 @pytest.mark.parametrize("make", [png, gif, jpeg, lossy, lossless, extended])
 @given(width=sides, height=sides)
 def test_its_size_stands_in_its_head(make: object, width: int, height: int) -> None:
@@ -49,14 +48,12 @@ def test_its_size_stands_in_its_head(make: object, width: int, height: int) -> N
     assert (width, height) == image_size(data + b"more")
 
 
-@pytest.mark.rule("38")
 @given(st.sampled_from(HEADS), st.binary(max_size=60))
 def test_whatever_follows_a_head_breaks_nothing(head: bytes, rest: bytes) -> None:
     found = image_size(head + rest)
     assert found is None or 2 == len(found)
 
 
-@pytest.mark.rule("38")
 @pytest.mark.parametrize("make", [png, gif, jpeg, lossy, lossless, extended])
 def test_a_head_that_is_cut_has_no_size(make: object) -> None:
     assert callable(make)

@@ -11,7 +11,7 @@ from eukhe.model.output import HeadTail, Lines
 from eukhe.model.text import clip
 
 
-@pytest.mark.rule("9", "35")
+@pytest.mark.rule("9")
 @given(st.lists(st.text(max_size=40), max_size=30), st.integers(40, 300))
 def test_head_and_tail_in_pieces_are_those_of_the_whole(pieces: list[str], chars_max: int) -> None:
     kept = HeadTail(chars_max)
@@ -33,7 +33,6 @@ def test_the_limit_of_a_result_is_met_to_the_character(count: int) -> None:
     assert min(count, 30_000) == len(kept.text())
 
 
-@pytest.mark.rule("35")
 def test_of_what_is_printed_without_end_a_bounded_part_is_held() -> None:
     kept = HeadTail(1_000)
     for _ in range(1_000):
@@ -66,7 +65,6 @@ def test_a_bar_of_progress_is_one_state() -> None:
     assert "100%\ndone\n" == shown
 
 
-@pytest.mark.rule("35")
 def test_a_line_without_end_is_not_held() -> None:
     lines = Lines()
     shown = sum(len(lines.take("x" * 1_000)) for _ in range(100))

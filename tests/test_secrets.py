@@ -181,7 +181,7 @@ def test_of_an_environment_the_secrets_are_those_that_are_called_so() -> None:
 # --- marks ---
 
 
-@pytest.mark.rule("37", "D16")
+@pytest.mark.rule("D16")
 @given(texts)
 @example(KEYS["aws_key"] + OWN["DB_PASSWORD"])
 @example(OWN["LONG"][0] + KEYS["github_token"])

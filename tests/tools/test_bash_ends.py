@@ -33,7 +33,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield bench
 
 
-@pytest.mark.rule("26")
 @pytest.mark.parametrize("state", ["waits", "is stopped"])
 def test_at_its_limit_it_is_ended_with_all_that_it_started(bench: Bench, state: str) -> None:
     more = "kill -STOP 0" if state == "is stopped" else "wait"
@@ -44,7 +43,6 @@ def test_at_its_limit_it_is_ended_with_all_that_it_started(bench: Bench, state: 
     assert [] == [pid for pid in found.text.split("\n")[:3] if not ended(pid)]
 
 
-@pytest.mark.rule("26", "40")
 @pytest.mark.parametrize("more", ["wait", "exec >&- 2>&-; wait", "while :; do :; done", "kill -STOP 0"])
 def test_a_command_that_is_stopped_is_gone_at_once_with_all_that_it_started(bench: Bench, more: str) -> None:
     call, ear = bench.begin("bash", command=FAMILY + more)
@@ -83,7 +81,6 @@ def test_of_what_is_stopped_nothing_is_heard_however_it_prints(bench: Bench) -> 
         assert [] == ear.rest()
 
 
-@pytest.mark.rule("26")
 def test_what_a_command_leaves_running_is_ended_soon_after_it(bench: Bench) -> None:
     text = bench.text("bash", command="sleep 1000 & echo $!; echo said")
     pid, said, note = text.split("\n")[:3]
@@ -143,7 +140,6 @@ def test_where_the_keeper_has_died_the_next_command_gets_a_new_one(bench: Bench)
 # --- with its client ---
 
 
-@pytest.mark.rule("26")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, "exit"])
 @pytest.mark.parametrize("keeper", ["its first", "its second"])
 def test_when_the_client_dies_all_that_its_tools_started_is_gone(tmp_path: Path, how: int | str, keeper: str) -> None:

@@ -85,7 +85,6 @@ def test_a_long_text_comes_in_parts_that_say_how_much_is_left(bench: Bench) -> N
     assert "[the file is empty]" == bench.text("read", path="empty")
 
 
-@pytest.mark.rule("35")
 def test_what_is_read_fits_into_a_result_and_its_parts_are_all_of_it(bench: Bench) -> None:
     lines = [f"{number} " + "x" * (number * 37 % 500) for number in range(1_000)]
     (bench.folder / "a").write_text("\n".join(lines) + "\n")
@@ -97,7 +96,6 @@ def test_what_is_read_fits_into_a_result_and_its_parts_are_all_of_it(bench: Benc
     assert lines == got
 
 
-@pytest.mark.rule("35")
 def test_a_line_of_20_mb_and_a_file_of_many_are_read_in_bounds(bench: Bench) -> None:
     with (bench.folder / "line").open("w") as file:
         for _ in range(20):
@@ -118,7 +116,7 @@ def test_newlines_of_windows_and_a_mark_of_the_encoding_are_not_shown(bench: Ben
     assert "größer" == bench.text("read", path="a")
 
 
-@pytest.mark.rule("37", "D16")
+@pytest.mark.rule("D16")
 def test_secrets_of_a_file_are_hidden_before_it_is_cut(bench: Bench) -> None:
     (bench.folder / "a").write_text(f"{pem()}\nkey {KEYS['npm_token']}\n{'x' * (TOOL_READ_LINE_CHARS_MAX // 2 - 20)} ")
     with (bench.folder / "a").open("a") as file:
@@ -174,14 +172,12 @@ def test_a_file_of_the_system_without_a_size_is_read(bench: Bench) -> None:
 # --- read: images ---
 
 
-@pytest.mark.rule("38")
 def test_an_image_comes_as_one_whatever_its_name(bench: Bench) -> None:
     data = png(3, 2)
     (bench.folder / "a.txt").write_bytes(data)
     assert ToolEnded("An image: png, 3 x 2 pixels, 33 bytes.", (data,)) == bench.run("read", path="a.txt")
 
 
-@pytest.mark.rule("38")
 def test_an_image_that_no_model_takes_is_said_and_not_shown(bench: Bench) -> None:
     (bench.folder / "wide").write_bytes(png(IMAGE_SIDE_PIXELS_MAX + 1, 1))
     assert "too large to be shown" in bench.why("read", path="wide")
