@@ -65,8 +65,8 @@ MAY_IMPORT = {
 # What a pure module may use besides eukhe: nothing that knows the time, the machine or chance.
 PURE_MODULES = {
     "abc", "array", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "fractions", "functools",
-    "hashlib", "heapq", "html", "itertools", "json", "math", "msgspec", "operator", "orjson", "posixpath", "re", "string",
-    "struct", "textwrap", "types", "typing", "unicodedata", "zlib",
+    "hashlib", "heapq", "html", "itertools", "json", "math", "msgspec", "operator", "orjson", "posixpath", "re",
+    "string", "struct", "textwrap", "types", "typing", "unicodedata", "zlib",
 }  # fmt: skip
 IMPURE_CALLS = {
     "open",
