@@ -1,5 +1,6 @@
 """`eukhe chat import sessions`."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ from eukhe.cli.output import counted, emit, emit_json, path_text, say
 from eukhe.cli.progress import progress
 from eukhe.cli.service import owner_of
 from eukhe.limits import SKIPPED_SHOWN
+from eukhe.model.secret_shapes import own_secrets
+from eukhe.model.secrets import Secrets
 from eukhe.world.transcripts import Plan, Said, Unreadable, plan, read
 
 JSON_KEYS = {
@@ -73,7 +76,7 @@ def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
 
 def import_sessions(owner: Owner, planned: Plan) -> Imported:
     """Brings all that was planned into the chat, with a bar; the lines that are due are built."""
-    importer = Importer(owner)
+    importer = Importer(owner, Secrets(own_secrets(os.environ)))
     skipped = _skipped(planned)
     with progress("importing", planned.bytes_to_read, in_bytes=True) as bar:
         try:

@@ -7,9 +7,12 @@ that the view is the same on every machine, and the same again after an import t
 from hashlib import blake2b
 from typing import NamedTuple
 
+import msgspec
+
 from eukhe.actors.messages import Entry
 from eukhe.cli.asking import Owner
 from eukhe.limits import IMPORT_INDEX_MESSAGES, INDEX_DIGEST_BYTES, REPEAT_CHARS_MIN
+from eukhe.model.secrets import Secrets
 from eukhe.model.text import clean, pieces
 from eukhe.world.transcripts import Said
 
@@ -27,23 +30,25 @@ class Counts(NamedTuple):
 
 
 class Importer:
-    """Takes in what was said elsewhere, in its order."""
+    """Takes in what was said elsewhere, in its order, with a mark for each secret (D16)."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: Owner, secrets: Secrets) -> None:
         self._owner = owner
+        self._secrets = secrets
         self._unindexed: set[bytes] = set()  # digests of the long texts that the index may not know yet
         self._since_index = 0
         self.counts = Counts()
         owner.settle()
 
-    def take(self, said: Said) -> None:
+    def take(self, given: Said) -> None:
         """One message. AppendRefused where the store takes no more."""
-        texts = pieces(said.kind, clean(said.text))
+        said = msgspec.structs.replace(given, text=self._secrets.hide(clean(given.text)))
+        texts = pieces(said.kind, said.text)
         first = self._owner.index.id_of_key(said.key)
         if first is not None and len(texts) == 1 and not said.images:
             record = self._owner.archive.message(first)
             self._count(known=1, differing=record is not None and record.text != texts[0])
-        elif self._is_in_place(said):
+        elif self._is_in_place(given):
             self._count(known=len(texts))
         elif first is None and said.exported_i is None and not said.images and self._is_repeat(texts):
             self._count(repeated=1)
