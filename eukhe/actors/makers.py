@@ -11,12 +11,14 @@ from eukhe.actors.door import NAME as DOOR
 from eukhe.actors.door import Door
 from eukhe.actors.gate import Gate
 from eukhe.actors.index import IndexActor
+from eukhe.actors.ledger import NO_LIMIT, Ledger, Spending
 from eukhe.actors.opening import Opened
 from eukhe.actors.planner import Planner
 from eukhe.actors.ports import Clock, Disk, Index
-from eukhe.actors.routes import AGENTS, GATE
+from eukhe.actors.routes import AGENTS, GATE, LEDGER
 from eukhe.actors.store import Store
 from eukhe.limits import CHECKPOINT_MESSAGES
+from eukhe.model.prices import Prices
 from eukhe.model.prompt import Texts
 from eukhe.model.prompt import texts as our_texts
 from eukhe.model.talk import Effort
@@ -37,6 +39,8 @@ def owner_makers(
     texts: Texts | None = None,
     effort: Effort = "medium",
     session: str = "",
+    prices: Prices | None = None,
+    spending: Spending = NO_LIMIT,
     door: bool = False,
     leaves_when_idle: bool = False,
     pid: int = 0,
@@ -46,7 +50,8 @@ def owner_makers(
     `model` writes the lines; `builds`: how many may be ordered of it, None for no limit. `checkpoint_messages`: see
     `Planner`. `gated`: its calls see lines before them, whose prefix costs money; of a `builtin/` one none do.
     `paid`: they cost money, and are sent `texts` (ours where none are given) with this `effort`; `session` names this
-    owner's life, and no other's ever: the ledger knows its calls by it.
+    owner's life, and no other's ever: the ledger knows its calls by it. They cost what `prices` say, the list prices
+    where none are given, and `spending` says how much they may.
     `door`: other processes are let in by sockets, and hear that the owner is `pid`; `leaves_when_idle`: see `Door`.
     """
     if gated is None:
@@ -61,6 +66,7 @@ def owner_makers(
         AGENTS: lambda: Agents(disk, clock),
         GATE: lambda: Gate(in_force),
         **{name: lambda name=name: Compactor(name, model, gated=gated, paid=sends) for name in names},  # type: ignore[misc]
+        LEDGER: lambda: Ledger(disk, clock, prices or Prices(), model, spending if paid else NO_LIMIT),
         "planner": lambda: Planner(
             opened.chat,
             names,

@@ -167,7 +167,7 @@ class Planner:
             return self._write_free(some)
         up: list[Effect] = []
         if self.begun is not None:
-            up, self.begun = [Tell(self.begun.reply_to, Pong(self.begun.ticket))], None
+            up, self.begun = [Tell(self.begun.reply_to, Pong(self.begun.ticket)), *self.attendance.begin()], None
         return [*up, *self._work(now)]
 
     def _write_free(self, free: Sequence[Part]) -> list[Effect]:

@@ -4,8 +4,11 @@ Somebody attends in an open chat, while a turn waits, or to build the memory; an
 gone, calls start only for lines of the messages that there were then, until these are built: an idle chat pays nothing.
 """
 
+from eukhe.actors.behaviour import Effect, Tell
+from eukhe.actors.messages import AskBudget
 from eukhe.actors.planner_settles import Settles
 from eukhe.actors.planner_waits import Asker, Waits
+from eukhe.actors.routes import LEDGER
 from eukhe.model.chat import Chat
 
 
@@ -18,6 +21,10 @@ class Attendance:
         self._chat = chat
         self._attended = False
         self._end = 0  # the messages that there were when the last one went
+
+    def begin(self) -> list[Effect]:
+        """Where calls cost money, the ledger is to say what may be spent."""
+        return [Tell(LEDGER, AskBudget())] if self.paid else []
 
     def end(self, waits: Waits, settling: Settles) -> int | None:
         """Calls may start for the messages before this one; None for all that there are and will be.

@@ -4,7 +4,7 @@
       settings.json
       chat/
         format.json         the version of what lies here
-        main/ tree/ images/ agents/
+        main/ tree/ images/ agents/ calls/
         view.json lock
 
 A home that someone else planted could hand the agent another's memory, or have it write where others read. So neither
@@ -31,7 +31,7 @@ _VARIABLE = "EUKHE_HOME"
 _CHAT = "chat"
 _SETTINGS = "settings.json"
 _FORMAT = "format.json"
-_FOLDERS = ("main", "tree", "images", "agents")
+_FOLDERS = ("main", "tree", "images", "agents", "calls")
 _ELSEWHERE = f"name a folder of your own in {_VARIABLE}"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

@@ -49,6 +49,10 @@ class Counted(Msg, frozen=True):
     ticket: int
 
 
+class AskBudget(Msg, frozen=True):
+    """The planner to the ledger, once it is up: from now on say what may be spent."""
+
+
 class Budget(Msg, frozen=True):
     """The ledger to the planner: lines may be ordered of a paid model; or may not any more, as `why` says.
 

@@ -1,0 +1,103 @@
+"""Why a call did not read from its provider's cache what it might have. Pure: no clock, disk or threads.
+
+Of the calls of one role, in the order in which they were sent. What a call leaves in the cache is its prefix, up to its
+last mark: the tokens that it read and wrote. A later one of the same model and batch, with at least as many blocks,
+should read as much. What of that it paid again is a miss, and has one of these reasons:
+
+    first call      there was none before it
+    model changed   the one before asked another model
+    pause           the entry had not been read for five minutes
+    batch           the beginning of the view had changed
+    look-back       the entry stood more than 20 blocks before this call's own mark
+    unknown         none of these
+
+A provider that says nothing of what it writes keeps all of a request, if it is long enough; there only a call that read
+nothing at all is a miss.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from eukhe.limits import AUTOMATIC_CACHE_TOKENS_MIN, CACHE_LIFE_S, CACHE_LOOK_BACK_POSITIONS
+from eukhe.model.ledger import Call, Note
+from eukhe.model.talk import Usage
+
+REASONS: Final = ("batch", "pause", "model changed", "look-back", "first call", "unknown")
+
+
+class Miss(NamedTuple):
+    """`tokens`: that were paid for and might have been read; of a first call, all that it wrote."""
+
+    id: str
+    reason: str
+    tokens: int
+
+
+class _Entry(NamedTuple):
+    """In the cache: so many tokens, up to so many blocks, last used then."""
+
+    tokens: int
+    blocks: int
+    used: datetime
+
+
+def misses(calls: Iterable[Call]) -> Iterator[Miss]:
+    """The misses among one role's calls. Calls of which no usage is known are passed over."""
+    before: Note | None = None
+    entries: list[_Entry] = []  # of the model and batch of the call before
+    for call in calls:
+        if call.usage is None:
+            continue
+        head, own = call.head, _entry(call.head, call.usage)
+        if before is None or head.model != before.model or head.batch != before.batch:
+            reason, expected = _anew(head, before, entries), own.tokens
+            if entries and before is not None and head.model == before.model:
+                expected = min(own.tokens, max(entry.tokens for entry in entries))
+            entries = []
+        else:
+            reason, expected = _further(own, entries)
+        if missed := _missed(call.usage, expected):
+            yield Miss(head.id, reason, missed)
+        before = head
+        entries = [*(entry for entry in entries if entry.blocks != own.blocks), own]
+
+
+def _anew(head: Note, before: Note | None, entries: list[_Entry]) -> str:
+    if before is None:
+        return "first call"
+    if head.model != before.model:
+        return "model changed"
+    last = max(entry.used for entry in entries)
+    return "pause" if _is_gone(last, datetime.fromisoformat(head.t)) else "batch"
+
+
+def _further(own: _Entry, entries: list[_Entry]) -> tuple[str, int]:
+    """Of a call that goes on from others: why it may have missed, and what it should have read."""
+    fitting = [entry for entry in entries if entry.blocks <= own.blocks]
+    if not fitting:
+        return "unknown", 0
+    best = max(fitting, key=lambda entry: entry.blocks)
+    expected = min(best.tokens, own.tokens)
+    if _is_gone(best.used, own.used):
+        return "pause", expected
+    return "look-back" if own.blocks - best.blocks >= CACHE_LOOK_BACK_POSITIONS else "unknown", expected
+
+
+def _is_gone(used: datetime, now: datetime) -> bool:
+    return (now - used).total_seconds() > CACHE_LIFE_S
+
+
+def _entry(head: Note, usage: Usage) -> _Entry:
+    tokens = usage.cache_read + usage.cache_write + (usage.input if _is_automatic(head.model) else 0)
+    return _Entry(tokens, head.blocks, datetime.fromisoformat(head.t))
+
+
+def _is_automatic(model: str) -> bool:
+    return not model.startswith("anthropic/")
+
+
+def _missed(usage: Usage, expected: int) -> int:
+    if usage.cache_write or not usage.input:
+        return max(0, expected - usage.cache_read)
+    return 0 if usage.cache_read or expected < AUTOMATIC_CACHE_TOKENS_MIN else expected
