@@ -3,6 +3,7 @@
 import pytest
 
 from eukhe.actors.messages import (
+    Append,
     CallOver,
     CallResponded,
     CallSent,
@@ -11,16 +12,18 @@ from eukhe.actors.messages import (
     MayI,
     Permit,
     PrefixRead,
+    ReadView,
     TurnLogged,
     TurnRetries,
     TurnSaid,
+    ViewTexts,
 )
 from eukhe.actors.ports import Broke, Delta, Outage, Replied, Responding, ToolEnded, ToolSaid
 from eukhe.actors.turn_desk import Mind
 from eukhe.limits import TURN_TRIES_MAX
 from eukhe.model.talk import Result, Text, text_of
 from tests.actor_kit import Runtime, on
-from tests.turn_kit import SECRET, USAGE, Answer, Client, asked, client, given, says, tell, use, when
+from tests.turn_kit import SECRET, USAGE, Answer, Client, answer, asked, client, given, heard_all, says, tell, use, when
 
 DOWN = (Outage("529 overloaded"),)
 CUT = (Responding(USAGE), Delta("text", "Half a "), Broke("the stream ended before the reply did", USAGE))
@@ -180,6 +183,25 @@ def test_stopped_while_a_tool_runs_it_is_ended_and_its_call_has_its_result(both_
     assert [] == list(it.tools.running)
 
 
+def test_stopped_while_a_text_is_on_its_way_to_the_disk_nothing_follows_it(both_runtimes: Runtime) -> None:
+    with client(both_runtimes, [says("", use("read"))]) as it:
+        it.owner.answers[Append] = lambda append: None if _has(append, "tool") else it.owner.answer(append)
+        it.say("Do it.")
+        append = when(it, lambda: next((append for append in it.owner.given(Append) if _has(append, "tool")), None))
+        it.stop()
+        heard_all(it)
+        done = it.owner.answer(append)
+        assert done is not None
+        answer(it, done)
+        assert it.over().stopped
+    assert [] == it.tools.runs
+    assert [("user", "Do it."), ("tool", "read {}"), ("echo", "stopped")] == it.owner.said
+
+
+def _has(append: Append, kind: str) -> bool:
+    return kind in [entry.kind for entry in append.entries]
+
+
 def test_stopped_while_it_waits_to_try_again_it_tries_no_more() -> None:
     with on("sim") as runtime, client(runtime, [CUT, says("Never said.")]) as it:
         it.say("Do it.")
@@ -273,6 +295,7 @@ def test_a_secret_is_nowhere_but_in_the_tool_that_runs(both_runtimes: Runtime) -
     mark = "[secret STAPLE_TOKEN"
     with client(both_runtimes, rules=["bash"]) as it:
         it.tools.answers["bash"] = [[ToolSaid(f"it is {SECRET}\n"), ToolEnded(f"it is {SECRET}\n")]]
+        it.owner.answers[ReadView] = lambda read: ViewTexts(read.ticket, (f"user: {SECRET}", "eukhe: as it was before"))
         it.say(f"Use {SECRET}.", state=f"folder {SECRET}")
         call = asked(it)
         words = next(block.text for block in reversed(_texts(it)) if mark in block.text)
