@@ -17,6 +17,7 @@ from eukhe.actors.gate import Gate
 from eukhe.actors.index import IndexActor
 from eukhe.actors.messages import AgentSaid, AppendDone, Look, Msg, Ping
 from eukhe.actors.planner import Planner
+from eukhe.actors.planner_attendance import Attendance
 from eukhe.actors.store import Store
 from eukhe.actors.store_recent import Recent
 from eukhe.limits import LEVELS_MAX, PLACEHOLDER_BYTES
@@ -152,6 +153,10 @@ def _compaction_sees_too_little(right: Right, chat: Chat, part: Part) -> list[Pa
 def _parked_nodes_start(right: Right, chat: Chat, *, need: bool = False) -> Any:
     chat.parked.clear()
     return right(chat, need=need)
+
+
+def _pays_unattended(right: Right, attendance: Attendance, *askers: Any) -> None:
+    return None
 
 
 def _view_after_message(right: Right, turn: Turn) -> None:
@@ -290,6 +295,13 @@ CANARIES: Final[Mapping[str, Canary]] = {
         Chat,
         "context",
         _compaction_sees_too_little,
+    ),
+    "pays-unattended": Canary(
+        "calls that cost money start whoever is there",
+        ("attended",),
+        Attendance,
+        "end",
+        _pays_unattended,
     ),
     "parked-nodes-start": Canary(
         "a node whose call failed starts again before the next message or tick",

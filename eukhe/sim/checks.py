@@ -18,6 +18,7 @@ CHECKS: Final[Mapping[str, str]] = {
     "one-writer": "who writes holds the lock, and nobody else writes",
     "calls-at-most": "no more calls run than there are jobs",
     "queue": "what starts is next in the queue, has not failed since the last message or tick, and nothing is paused",
+    "attended": "calls that cost money start while somebody is there, and then for what was there",
     "needed-only": "while a turn waits, nothing runs but lines of the view that are not built",
     "stopped": "a wait stops every call that it does not need",
     "outcomes-bounded": "with no new message a wait ends after three outcomes a line, earlier failures among them",

@@ -17,6 +17,7 @@ from eukhe.actors.messages import (
     AppendDone,
     AppendFailed,
     AskStatus,
+    Attend,
     Cancel,
     Entry,
     Hello,
@@ -48,6 +49,7 @@ from eukhe.limits import (
 )
 from eukhe.sim import rude
 from eukhe.sim.agents import Agents
+from eukhe.sim.attendance import Presence
 from eukhe.sim.checks import CheckFailed
 from eukhe.sim.looks import Looks
 from eukhe.sim.scheduler import Doer
@@ -57,6 +59,7 @@ from eukhe.sim.turns import Turn
 if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
 
+PAID_ACTS: Final = ("attend",) * 2  # number: as below
 ACTS: Final = (*("append", "turn") * 4, *("look", "agent") * 2, "settle", "status", "leave")  # number: by their odds
 
 
@@ -77,6 +80,7 @@ class Client(Doer):
         self.gone = False
         self.doing: Callable[[], None] | None = self._come
         self.turn: Turn | None = None
+        self.presence = Presence(self)
         self.looks = Looks(self)
         self.agents = Agents(self)
         self.orders: dict[int, tuple[Msg, float]] = {}  # not answered, and since when
@@ -193,12 +197,14 @@ class Client(Doer):
             return "leave" if self.settled else "settle"
         if len(self.orders) >= SIM_AT_ONCE_MAX:
             return "wait"
-        return self.random.choice(ACTS)
+        return self.random.choice(ACTS + PAID_ACTS if self.machine.options.paid else ACTS)
 
     def _do(self, act: str) -> None:
         match act:
             case "append":
                 self.append(self._entries())
+            case "attend":
+                self.presence.change()
             case "turn" if self.turn is None:
                 self.turn = Turn(self)
             case "settle":
@@ -252,7 +258,7 @@ class Client(Doer):
     def order(self, order: Msg) -> None:
         order = self.outbox.put(order)
         match order:
-            case TakeView() | PrefixRead() | LeavePrefix() | Cancel():
+            case TakeView() | PrefixRead() | LeavePrefix() | Cancel() | Attend():
                 pass
             case _:
                 self.orders[order.ticket] = order, self.machine.clock.monotonic_s()  # type: ignore[attr-defined]
@@ -343,7 +349,7 @@ class Client(Doer):
     def cancel(self, ticket: int) -> None:
         """It does not want the answer any more, which may be on its way."""
         self.cancelled.add(ticket)
-        self.orders.pop(ticket)
+        self.orders.pop(ticket, None)
         self.order(Cancel(self.name, ticket))
 
     def _stop_owner(self) -> None:

@@ -21,7 +21,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """`odds`: of the faults that are on. `kept`: of a shrunk run, the injections of each fault that it keeps.
 
     `messages`: that clients choose to log; turns log some more. `call_s`, `think_s`: how long a call and a client take
-    at most. `view`: which of `VIEWS`. `gated`: calls pass the gate; `builds`: lines that an owner may order.
+    at most. `view`: which of `VIEWS`. `gated`: calls pass the gate; `paid`: and cost money; `builds`: lines that an owner may order.
     """
 
     seed: int
@@ -33,6 +33,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     call_s: float
     think_s: float
     gated: bool
+    paid: bool
     builds: int | None
     odds: dict[str, int]
     kept: dict[str, tuple[int, ...]] | None = None
@@ -47,6 +48,7 @@ def draw(
 ) -> Options:
     """A seed's options. `only`: these faults alone, and all of them; `skip`: not these."""
     dice = Random(seed)
+    paid = Random(f"paid {seed}").random() < 1 / 4  # number: some; drawn apart, so that all else of a seed stays
     share = dice.choice((0, 1, 1, 2, 2))  # number: of 2: how many of the faults are on
     odds = {}
     for name, fault in FAULTS.items():
@@ -63,7 +65,8 @@ def draw(
         view=dice.randrange(len(VIEWS)),
         call_s=dice.choice((0.0, 5.0, 60.0, 500.0)),  # number: from at once to just within the ten minutes
         think_s=dice.choice((0.0, 1.0, 30.0, 3_000.0)),  # number: from at once to most of an hour
-        gated=dice.random() < 7 / 8,  # number: mostly
+        gated=dice.random() < 7 / 8 or paid,  # number: mostly
+        paid=paid,
         builds=dice.choice((None,) * 7 + (5,)),  # number: mostly there is no limit
         odds=odds,
     )

@@ -7,6 +7,7 @@ Lists and sums where the chat has what is fast; no other code of the rules is us
 from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import pairwise, takewhile
+from math import inf
 
 from eukhe.limits import PLACEHOLDER_BYTES
 from eukhe.model.chat import ChatLimits
@@ -115,12 +116,16 @@ class Oracle:
         """The view's lines that are not built."""
         return {part for part in self.lines if part not in self.built}
 
-    def queue(self, running: Collection[Part], *, needed_only: bool) -> list[Part]:
-        """What starts next: of the first unbuilt lines, as many as there are jobs; then merges of what is built."""
+    def queue(self, running: Collection[Part], *, needed_only: bool, end: float = inf) -> list[Part]:
+        """What starts next: of the first unbuilt lines, as many as there are jobs; then merges of what is built.
+
+        `end`: only what lies within the messages before it.
+        """
         lines = [line for line in self.lines if line not in self.built][: self.limits.jobs]
         ready = {part.parent for part in self.built if self.built.keys() >= {*part.parent.halves}} - self.built.keys()
         candidates = lines if needed_only else [*lines, *sorted(ready)]
-        free = [part for part in candidates if part not in running and part not in self.parked]
+        within = [part for part in candidates if part.end <= end]
+        free = [part for part in within if part not in running and part not in self.parked]
         return free[: max(0, self.limits.jobs - len(running))]
 
     def context(self, end: int) -> list[Part]:

@@ -94,6 +94,7 @@ class Owner(Doer):
             builds=None if machine.finishing else machine.options.builds,
             checkpoint_messages=CHECKPOINT_MESSAGES,
             gated=machine.options.gated,
+            paid=machine.options.paid,
             session=self.name,
             door=True,
             leaves_when_idle=True,

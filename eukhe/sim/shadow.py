@@ -34,6 +34,7 @@ from eukhe.limits import PREFIX_WARM_S, PREFIX_WRITER_S, RETRY_TICK_S
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord
 from eukhe.model.text import size
+from eukhe.sim.attendance import Attended
 from eukhe.sim.checks import CheckFailed
 from eukhe.sim.oracle import Batch, Oracle
 
@@ -55,6 +56,7 @@ class PlannerShadow:
         self._contexts: dict[int, list[Part]] = {}  # what each busy call is to see
         self._written: dict[Part, int] = {}  # lines on their way to the disk
         self._waiting: set[Asker] = set()
+        self._attended = Attended()
         self._outcomes_left = 0
         self._failed_s = -inf  # when a call failed last
 
@@ -71,6 +73,7 @@ class PlannerShadow:
         )  # one that got its view waits for none
         if is_tick or (begins and now - self._failed_s >= RETRY_TICK_S):
             self.oracle.parked.clear()
+        self._attended.happened(message, told, bool(waited or self._waiting), self.oracle.t)
         self._busy(message)
         self._outcomes(message, bool(waited), is_wanted)
         self._chosen()
@@ -148,11 +151,14 @@ class PlannerShadow:
         new = [part for call, (part, _) in sorted(planner.busy.items()) if call not in known]
         if new:
             running = {part for call, (part, _) in planner.busy.items() if call in known} | self._written.keys()
-            queue = self.oracle.queue(running, needed_only=bool(self._waiting))
+            end = self._attended.end if planner.attendance.paid else inf
+            if planner.attendance.paid:
+                self._attended.check(new)
+            queue = self.oracle.queue(running, needed_only=bool(self._waiting), end=end)
             if planner.builds_left is not None:
                 queue = queue[: planner.builds_left + len(new)]
-            if new != queue or planner.pause.why:
-                raise CheckFailed("queue", planner.pause.why or _names(queue), _names(new))
+            if new != queue or planner.paused:
+                raise CheckFailed("queue", planner.paused or _names(queue), _names(new))
         self._contexts = {
             call: known[call] if call in known else self._context(part) for call, (part, _) in planner.busy.items()
         }
