@@ -121,7 +121,7 @@ def test_a_server_that_stays_dead_ends_the_turn_after_so_many_tries(failed: Answ
     ("event", "word"),
     [
         (Outage("401: no such key", key=True), "401: no such key"),
-        (Broke("the request is too long", too_long=True), "too long"),
+        (Broke("the request is too long", final=True), "too long"),
         (Outage("429", retry_after_s=7_200.0), "7200 s"),
     ],
 )

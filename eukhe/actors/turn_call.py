@@ -159,8 +159,8 @@ class Call:
         why = event.why
         if isinstance(event, Outage) and event.key:
             return self._failed(why)
-        if isinstance(event, Broke) and event.too_long:
-            return self._failed(f"{why}; a new turn begins with the view alone")
+        if isinstance(event, Broke) and event.final:
+            return self._failed(why)
         if self._tries >= TURN_TRIES_MAX:
             return self._failed(f"{why}; {self._tries} tries were made")
         after_s = TURN_RETRY_S * 2 ** (self._tries - 1)

@@ -93,8 +93,8 @@ def _within_limits(event: CallEvent, order: Order) -> CallEvent:
             raise WorkerFailed("a worker gave a turn no reply, or a line a turn's")
         case Delta() if not is_turn:
             raise WorkerFailed("a worker told of a line piece by piece")
-        case Broke(why, usage, too_long):
-            return Broke(clip(why, WHY_CHARS_MAX), usage, too_long)
+        case Broke(why, usage, final):
+            return Broke(clip(why, WHY_CHARS_MAX), usage, final)
         case Outage(why, retry_after_s, key):
             sound = retry_after_s is not None and isfinite(retry_after_s)
             return Outage(clip(why, WHY_CHARS_MAX), retry_after_s if sound else None, key)
@@ -114,8 +114,8 @@ def cleaned(event: CallEvent, key: Key | None = None) -> CallEvent:
     match event:
         case Replied(str() as text, reply, usage):
             return Replied(clean(text), reply, usage)
-        case Broke(why, usage, too_long):
-            return Broke(told(why), usage, too_long)
+        case Broke(why, usage, final):
+            return Broke(told(why), usage, final)
         case Outage(why, retry_after_s, wants_key):
             return Outage(told(why), retry_after_s, wants_key)
     return event

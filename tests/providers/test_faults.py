@@ -75,7 +75,7 @@ def test_what_is_too_long_is_said_and_never_sent_again(form: FormName, act: Fail
         last = end(api.turn())
         assert 1 == len(api.fake.requests)
     assert isinstance(last, Broke)
-    assert last.too_long
+    assert last.final
     assert "too long for this model" in last.why
 
 
@@ -84,7 +84,7 @@ def test_a_request_that_is_wrong_is_a_failed_call_in_the_providers_words(form: F
     with fake(form, [act]) as api:
         last = end(api.turn())
     assert isinstance(last, Broke)
-    assert not last.too_long
+    assert last.final
     assert "is wrong" in last.why
 
 
@@ -199,7 +199,7 @@ def broken(form: FormName, act: Act) -> Broke:
     last = events[-1]
     assert isinstance(last, Broke), last
     assert form == "openai" or last.usage is not None
-    assert not last.too_long
+    assert not last.final
     return last
 
 

@@ -156,3 +156,13 @@ def test_thoughts_that_are_hidden_go_back_and_those_of_other_providers_do_not() 
     assert [{"type": "redacted_thinking", "data": "abc"}, {"type": "text", "text": "so"}] == sent["messages"][0][
         "content"
     ]
+
+
+@pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the package's, of older ones
+@pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-opus-4-5", "claude-opus-4-8"])
+def test_a_model_that_wanted_a_tool_without_a_thought_goes_on_without(api: FakeApi, model: str) -> None:
+    asked = Speech("assistant", (Text("I look."), Use("u1", "bash", '{"command":"ls"}')))
+    brought = Speech("user", (Result("u1", (Text("a.txt"),)),))
+    said = talk(Text("Look."), asked, brought, effort="medium", tools=(BASH,))
+    last = end(Order(1, TurnRequest(f"anthropic/{model}", said), Key("anthropic", "k", api.base_url)))
+    assert isinstance(last, Replied), last

@@ -191,7 +191,7 @@ REPLY = Reply((Text("x"),), "end")
         Responding(Usage(1, 2, 3, 4)),
         Delta("text", "x"),
         Replied("x" * (REPLY_CHARS_MAX + 1), REPLY, Usage(1)),
-        Broke("why", Usage(1, 2), too_long=True),
+        Broke("why", Usage(1, 2), final=True),
         Outage("why", 1.5, key=True),
     ],
 )

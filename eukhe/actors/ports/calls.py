@@ -69,12 +69,12 @@ class Replied(msgspec.Struct, frozen=True, tag=True):
 class Broke(msgspec.Struct, frozen=True, tag=True):
     """A call ended badly, by a fault that counts as the input's: a dead worker, a stream that broke, garbage.
 
-    `usage`: what it has cost, as far as its provider said. `too_long`: the request was, so that to repeat it is no use.
+    `usage`: what it has cost, as far as its provider said. `final`: to send the same once more is no use.
     """
 
     why: str
     usage: Usage | None = None
-    too_long: bool = False
+    final: bool = False
 
 
 class Outage(msgspec.Struct, frozen=True, tag=True):

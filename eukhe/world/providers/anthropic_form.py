@@ -8,7 +8,7 @@ Events that nobody knows are passed over, as documented, and so are blocks and d
 """
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from json import JSONDecodeError
 from typing import Any, Final
@@ -52,13 +52,25 @@ _STATUSES: Final = {
 
 def body(model: str, talk: Talk) -> Json:
     """What is sent, but for `stream`. `model`: its name as the provider has it."""
+    fields = claude(model, talk.effort, talk.tokens_max)
+    messages = [message for speech in talk.speeches if (message := _message(speech))]
+    if fields.get("thinking", {}).get("type") == "enabled" and _goes_on_unthought(messages):
+        del fields["thinking"]  # else it is refused: a model that once said something without, may go on without
     return {
         "model": model,
         **({"tools": [_tool(tool) for tool in talk.tools]} if talk.tools else {}),
         **({"system": [_marked({"type": "text", "text": talk.system}, talk.marked)]} if talk.system else {}),
-        "messages": [message for speech in talk.speeches if (message := _message(speech))],
-        **claude(model, talk.effort, talk.tokens_max),
+        "messages": messages,
+        **fields,
     }
+
+
+def _goes_on_unthought(messages: Sequence[Json]) -> bool:
+    """Whether tools' results are brought for a speech of the model's that does not begin with a thought."""
+    asked, brought = messages[-2:] if len(messages) > 1 else (None, messages[-1])
+    if asked is None or brought["content"][0]["type"] != "tool_result":
+        return False
+    return asked["content"][0]["type"] not in ("thinking", "redacted_thinking")
 
 
 def _tool(tool: Tool) -> Json:

@@ -170,4 +170,4 @@ def told(
 
 def with_usage(event: CallEvent, usage: Usage | None) -> CallEvent:
     """A failed call with what it has cost."""
-    return Broke(event.why, usage, event.too_long) if isinstance(event, Broke) else event
+    return Broke(event.why, usage, event.final) if isinstance(event, Broke) else event

@@ -69,7 +69,9 @@ def of_status(provider: str, status: int, words: str, retry_after_s: float | Non
     why = f"{provider}: {status}" + (f" {words}" if words else "")
     may_be_long = status in (*_BAD_REQUESTS, HTTPStatus.TOO_MANY_REQUESTS)
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or (may_be_long and _TOO_LONG.search(words)):
-        return Broke(f"{why}; what was sent is too long for this model", too_long=True)
+        return Broke(
+            f"{why}; what was sent is too long for this model; a new turn begins with the view alone", final=True
+        )
     if status in _NOT_ALLOWED or _UNPAID.search(words) or (status in _BAD_REQUESTS and _BAD_KEY.search(words)):
         return Outage(f"{why}; see to the key ({KEY_VARIABLES[provider]}) and its account", key=True)
     if status == HTTPStatus.NOT_FOUND or HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
@@ -78,7 +80,7 @@ def of_status(provider: str, status: int, words: str, retry_after_s: float | Non
         return Outage(why, retry_after_s)
     if "reasoning_effort" in words:
         why += "; this server takes no such effort: set thinking (memory.thinking) to medium"
-    return Broke(why)
+    return Broke(why, final=True)
 
 
 def words_of(body: object) -> str:
