@@ -28,10 +28,12 @@ from measure.figures import Aim, Figure, Sizes
 from measure.made_chat import MadeChat
 
 CHARS = 250  # a message on the average
-PIECES, PIECE_CHARS = 500, 6
+PIECES, PIECE_CHARS = 200, 6
 MS = 1_000
 MODEL, KEY = "anthropic/claude-sonnet-5-5", "ANTHROPIC_API_KEY"
 READ_BYTES = 1 << 16
+EVENT, SPLIT = b"\n\n", b"\0"
+PACE_S = 0.005  # 200 pieces a second
 
 
 def measure(of: Sizes, folder: Path) -> list[Figure]:
@@ -50,7 +52,7 @@ def measure(of: Sizes, folder: Path) -> list[Figure]:
             "a streamed piece, from the provider's socket to the user's eye",
             many.piece_s * MS,
             "ms",
-            f"from one piece to the next, {PIECES} of them as fast as they come",
+            f"from one of {PIECES} pieces to the next",
             many.between_s * MS,
             Aim("value", 5),
         ),
@@ -71,7 +73,7 @@ class Times(NamedTuple):
 
 def _times(home: Path, count: int, runs: int) -> Times:
     MadeChat(home, CHARS).write(count)
-    text = "".join(f"{number:0{PIECE_CHARS}}" for number in range(PIECES))
+    text = "".join(map(_piece, range(PIECES)))
     with FakeApi([], keep_bodies=False) as api, Wire(api.port) as wire, _client(home, wire.port) as chat:
         first, ways, gaps = [], [], []
         for number in range(runs + 1):
@@ -82,19 +84,25 @@ def _times(home: Path, count: int, runs: int) -> Times:
             seen = _pieces(chat)
             if number:  # the first one starts a worker
                 first.append(wire.asked_s[0] - said_s)
-                ways += [seen_s - wire.sent_s(piece) for piece, seen_s in seen]
+                ways += [seen_s - wire.sent_s(_piece(chars // PIECE_CHARS - 1)) for chars, seen_s in seen]
                 gaps.append((seen[-1][1] - seen[0][1]) / (len(seen) - 1))
     run(eukhe("--home", home, "stop"))
     return Times(median(first), median(ways), median(gaps))
 
 
-def _pieces(chat: Chat) -> list[tuple[str, float]]:
-    """What the user sees of one turn, each piece with its moment."""
-    seen = []
+def _piece(number: int) -> str:
+    return f"{number:0{PIECE_CHARS - 1}} "
+
+
+def _pieces(chat: Chat) -> list[tuple[int, float]]:
+    """How many characters the user has seen of one turn's reply, after each piece, with its moment."""
+    seen: list[tuple[int, float]] = []
+    chars = 0
     for event in chat.events():
         match event:
             case TurnSaid("text", text):
-                seen.append((text, time.perf_counter()))
+                chars += len(text)
+                seen.append((chars, time.perf_counter()))
             case TurnOver(why=why):
                 assert not why, why
             case Msg():
@@ -124,7 +132,10 @@ def _client(home: Path, port: int) -> Iterator[Chat]:
 
 
 class Wire:
-    """A way to a server on loopback. `asked_s`: when bytes came of a client; what went back is kept with its moment."""
+    """A way to a server on loopback, on which a stream's events go back one by one, as those of a real model.
+
+    `asked_s`: when bytes came of a client; what went back is kept with its moment.
+    """
 
     def __init__(self, port: int) -> None:
         self.asked_s: list[float] = []
@@ -178,5 +189,11 @@ class Wire:
                         self.asked_s.append(time.perf_counter())
                         theirs.sendall(data)
                     else:
-                        self._said.append((data, time.perf_counter()))
-                        ours.sendall(data)
+                        self._give(data, ours)
+
+    def _give(self, data: bytes, ours: socket.socket) -> None:
+        for event in data.replace(EVENT, EVENT + SPLIT).split(SPLIT):
+            if event:
+                time.sleep(PACE_S if event.endswith(EVENT) else 0)
+                self._said.append((event, time.perf_counter()))
+                ours.sendall(event)
