@@ -101,6 +101,12 @@ def test_a_turn_whose_view_is_there_at_once_counts_as_having_been_there() -> Non
     assert ([(0, 2)], [Part(1, 0)]) == ([(len(view.unbuilt), view.t) for view in views(effects)], parts(effects))
 
 
+def test_who_wanted_all_built_and_was_answered_at_once_has_gone_before_what_comes_next() -> None:
+    actor = planner(paid=True)
+    assert [Settled(7, 0, 0)] == told(actor.receive(Settle("door", 7, 0, take=True)), "door")
+    assert [] == parts(actor.receive(Logged(0, (LONG,))))
+
+
 def test_merges_past_the_end_are_there_again_when_somebody_comes() -> None:
     actor = planner(paid=True)
     actor.receive(THERE)

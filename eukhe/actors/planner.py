@@ -183,6 +183,7 @@ class Planner:
         effects += self._orders()
         if self.settling and not self._is_busy() and (self.paused or not self.chat.parked):
             effects += self._settled()
+            self._attended()  # they have gone, before what comes next
         effects += self.saves.view_now_or_later(busy=self._is_busy())
         return [*effects, *self._retry(now)]  # last: for those who wait now, not for who was just answered
 
