@@ -29,6 +29,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "config get": ("eukhe.cli.config_get", "One setting's value."),
     "config set": ("eukhe.cli.config_set", "Change one setting, or take it back with --unset."),
     "prompt show": ("eukhe.cli.prompt_show", "The texts in force, each with its source."),
+    "cost": ("eukhe.cli.cost", "What calls have cost, and why what might have been cheap was not."),
+    "models": ("eukhe.cli.models", "The models that are known, their prices, and which are in use."),
     "doctor": ("eukhe.cli.doctor", "Mend what a crash left, and say what is wrong."),
     "chaos": ("eukhe.cli.chaos", "Look for bugs on a simulated machine that fails."),
     "completion": ("eukhe.cli.completion", "The script that completes commands in your shell."),

@@ -11,16 +11,19 @@ from pathlib import Path
 from typing import TextIO, cast, get_args
 from uuid import uuid4
 
+from eukhe.actors.ledger import Spending
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import Leaving, Msg, Synced
 from eukhe.actors.opening import open_chat
 from eukhe.actors.ports import Key
 from eukhe.actors.threads import Edge, Threads
+from eukhe.cli.estimate import first_call_usd
 from eukhe.cli.output import say
 from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, tell_problems
 from eukhe.errors import Bug, ExpectedError, HomeError, StoreError
 from eukhe.limits import FILE_MODE, LOCK_WAIT_S, OWNER_LOG_BYTES_MAX
+from eukhe.model.prices import Prices
 from eukhe.model.talk import Effort
 from eukhe.world.clock import RealClock
 from eukhe.world.config import Settings, store
@@ -91,15 +94,16 @@ def own(
     settings: Settings,
     *,
     builds: int | None = None,
+    limit_usd: float | None = None,
     leaves: bool = False,
     model: str = "",
     lock_wait_s: float = LOCK_WAIT_S,
 ) -> Iterator[Here]:
     """The chat of a home, owned while the block runs; made where there is none yet. Other processes are let in.
 
-    `builds`: how many lines may be ordered of the model, None for no limit. `leaves`: it is to end also when nobody
-    came for a while. `model`: which writes lines, as whoever began this found; empty to find it here. HomeError,
-    ChatLockedError, LogDamagedError, SettingsError, StoreFailed.
+    `builds`: how many lines may be ordered of the model, `limit_usd`: what they may cost; None for no limit. `leaves`:
+    it is to end also when nobody came for a while. `model`: which writes lines, as whoever began this found; empty to
+    find it here. HomeError, ChatLockedError, LogDamagedError, SettingsError, StoreFailed.
     """
     chat = make_home(home)
     with ExitStack() as stack:
@@ -135,6 +139,12 @@ def own(
             texts=texts,
             effort=_effort(settings),
             session=uuid4().hex,
+            prices=(prices := Prices(settings.prices())),
+            spending=Spending(
+                first_call_usd(model, texts, settings.chat_limits(), prices) or 0.0,
+                settings.dollars("memory.dailyUsd"),
+                limit_usd,
+            ),
             door=True,
             leaves_when_idle=leaves,
             pid=os.getpid(),

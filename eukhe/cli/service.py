@@ -43,15 +43,15 @@ READY = b"ready"
 
 
 @contextmanager
-def owner_of(given: Given, *, builds: int | None = None) -> Iterator[Owner]:
+def owner_of(given: Given, *, builds: int | None = None, limit_usd: float | None = None) -> Iterator[Owner]:
     """The owner of the home's chat, which is made where there is none. Whatever keeps the chat from being owned.
 
-    `builds`: how many lines may be ordered of the model. The chat is then owned here, for this command alone:
-    ChatLockedError where another owns it, since that one builds without such a limit.
+    `builds`: how many lines may be ordered of the model; `limit_usd`: what they may cost. With either the chat is owned
+    here, for this command alone: ChatLockedError where another owns it, since that one builds without such a limit.
     """
     chat = make_home(given.home)
     with ExitStack() as stack:
-        way = Way(given, chat, stack, builds)
+        way = Way(given, chat, stack, builds, limit_usd)
         asker = stack.enter_context(closing(Asker(way.find(), way.find)))
         before = asker.ask("planner", AskStatus)
         assert isinstance(before, Status)
@@ -71,11 +71,20 @@ def owner_of(given: Given, *, builds: int | None = None) -> Iterator[Owner]:
 class Way:
     """Finds the owner, again and again. `was_there`: it was before this command came."""
 
-    def __init__(self, given: Given, chat: Path, stack: ExitStack, builds: int | None = None) -> None:
+    def __init__(
+        self,
+        given: Given,
+        chat: Path,
+        stack: ExitStack,
+        builds: int | None = None,
+        limit_usd: float | None = None,
+    ) -> None:
         self._given = given
         self._chat = chat
         self._stack = stack
         self._builds = builds
+        self._limit_usd = limit_usd
+        self._is_limited = builds is not None or limit_usd is not None
         self._keys: tuple[Key, ...] | None = None
         self.was_there = True
 
@@ -96,7 +105,7 @@ class Way:
 
     def _connect(self) -> Link:
         link = connect(self._chat, self.keys)
-        if self._builds is None:
+        if not self._is_limited:
             return link
         link.close()
         raise ChatLockedError(
@@ -104,9 +113,15 @@ class Way:
         )
 
     def _begin(self) -> Line:
-        if self._given.no_service or self._builds is not None:
-            settings = settings_of(self._given)
-            return self._stack.enter_context(own(self._given.home, settings, builds=self._builds, lock_wait_s=0))
+        if self._given.no_service or self._is_limited:
+            owned = own(
+                self._given.home,
+                settings_of(self._given),
+                builds=self._builds,
+                limit_usd=self._limit_usd,
+                lock_wait_s=0,
+            )
+            return self._stack.enter_context(owned)
         with starting(self._chat):
             try:
                 return connect(self._chat, self.keys)  # which another has started meanwhile
