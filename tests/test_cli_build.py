@@ -1,5 +1,7 @@
 """Building with an owner that is there already, and settings that change meanwhile."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -41,13 +43,29 @@ def test_a_building_tells_of_all_that_the_owner_did_whom_it_started(served: Path
     assert (5, 3, 0) == (built["built"], built["calls"], built["unsummarized"])  # two merges of these are free
 
 
-def test_an_owner_goes_on_with_the_settings_that_it_began_with_which_is_said(served: Path) -> None:
+def test_an_owner_leaves_when_a_setting_of_its_own_changes_and_the_next_one_has_it(served: Path) -> None:
     append(served, "a")
     set_in = f"set in {served / 'settings.json'}"
-    changed = command(served, "config", "set", "memory.viewBytes", "64000")
-    goes_on = "which owns the chat goes on with what it began with; `eukhe stop` it, and the next one has this"
-    assert [f"memory.viewBytes {set_in}", f"pid {owner(served)}, {goes_on}"] == changed.err.splitlines()
     assert [f"model {set_in}"] == command(served, "config", "set", "model", "openai/any").err.splitlines()
+    pid = owner(served)
+    changed = command(served, "config", "set", "memory.viewBytes", "64000")
+    leaves = f"pid {pid}, which owns the chat, finishes and leaves; the next one has this"
+    assert [f"memory.viewBytes {set_in}", leaves] == changed.err.splitlines()
+    append(served, "b")
+    assert pid != owner(served)
     assert 0 == command(served, "stop").code
     changed = command(served, "config", "set", "memory.viewBytes", "32000")
     assert [f"memory.viewBytes {set_in}"] == changed.err.splitlines()
+
+
+def test_an_owner_that_does_not_answer_goes_on_which_is_said(served: Path) -> None:
+    append(served, "a")
+    pid = owner(served)
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        changed = command(served, "config", "set", "prices", "{}")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    goes_on = "which owns the chat goes on with what it began with; `eukhe stop` it, and the next one has this"
+    assert f"pid {pid}, {goes_on}" == changed.err.splitlines()[-1]
