@@ -120,6 +120,15 @@ def test_a_subagent_that_can_t_be_logged_fails(both_runtimes: Runtime) -> None:
     assert ("work", "[Ann] failed: the disk is full") in it.owner.said
 
 
+def test_a_subagent_whose_log_can_t_be_begun_does_not_begin(both_runtimes: Runtime) -> None:
+    with client(both_runtimes, [says("", begins()), says("A pity.")]) as it:
+        it.owner.answers[BeginAgent] = lambda begin: AgentNamed(begin.ticket, "Ann", "the disk is full")
+        it.say("Let Ann look.")
+        assert "A pity." == it.over().reply
+    assert ("echo", "the disk is full") in it.owner.said
+    assert [] == it.told(AgentBegan)
+
+
 @pytest.mark.parametrize("wrong", ['{"name":"Ann"}', '{"name":1,"task":"x"}', '{"name":"Ann","task":" "}'])
 def test_a_subagent_without_a_task_does_not_begin(wrong: str, both_runtimes: Runtime) -> None:
     with client(both_runtimes, [says("", use("agent", wrong)), says("Oh.")]) as it:

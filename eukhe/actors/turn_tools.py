@@ -121,6 +121,8 @@ class Tool:
 
     def _named(self, named: AgentNamed, task: str) -> Effects:
         self._order = None
+        if named.why:
+            return self._end(named.why, failed=True)
         began = self._begin_agent(named.name, task)
         return flat(
             began, self._end(f"[{named.name}] has begun; its report comes as a message, so do not wait for it.")
