@@ -5,19 +5,17 @@ line is a message, as the main log's, with an id of its own that counts from 0. 
 begins anew behind it.
 """
 
-import re
 from typing import Final, NamedTuple
 
 import msgspec
 import orjson
 
 from eukhe.actors.ports import Disk
-from eukhe.limits import AGENT_HEAD_BYTES_MAX, AGENT_NAME_CHARS_MAX
+from eukhe.limits import AGENT_HEAD_BYTES_MAX
 from eukhe.model.record import MessageRecord, RecordError, decode_main
 
 FOLDER: Final = "agents"
 _ENDING: Final = ".jsonl"
-_NAME: Final = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{AGENT_NAME_CHARS_MAX - 1}}}")
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -51,11 +49,12 @@ class AgentLogs:
         return _head(self._disk.read(path_of(name), 0, AGENT_HEAD_BYTES_MAX).partition(b"\n")[0])
 
     def find(self, name: str) -> AgentLog | None:
-        """The log of a subagent, whose name may be written in small or in capital letters; None where there is none."""
-        if not _NAME.fullmatch(name):  # nor may a name lead elsewhere
-            return None
-        there = [other for other in self.names() if other.casefold() == name.casefold()]
-        return self.read(there[0]) if there else None
+        """The log of a subagent, whose name may be written in small or in capital letters; None where there is none.
+
+        It is looked for among those that there are: so a name can't lead elsewhere.
+        """
+        there = next((other for other in self.names() if other.casefold() == name.casefold()), None)
+        return None if there is None else self.read(there)
 
     def read(self, name: str) -> AgentLog | None:
         """The log in the file of this name; None where that has no first line."""
