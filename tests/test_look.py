@@ -15,7 +15,7 @@ from eukhe.actors.behaviour import Effect, Tell
 from eukhe.actors.index import IndexActor
 from eukhe.actors.messages import At, DateOf, Feed, Look, Looking, Ping, Poisoned, Pong, Search, Seen, Zoom, ZoomAgent
 from eukhe.actors.ports import Disk, Index, Place, Placed
-from eukhe.errors import StoreError
+from eukhe.errors import IndexFailed, StoreError
 from eukhe.limits import IMAGE_BYTES_MAX, LOOK_CHARS_MAX, LOOK_HITS_MAX, LOOK_IMAGES_BYTES_MAX, PIECE_CHARS_MAX
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, MessageRecord, encode, message, node
@@ -329,3 +329,19 @@ def test_a_log_that_can_not_be_read_is_the_lookers_trouble_alone() -> None:
     kit.feed(said(0, "one"))
     (effect,) = kit.effects(Zoom(0, 1))
     assert Tell("door", Seen(7, "main/2026-10-05.jsonl: Input/output error (errno 5)", found=False)) == effect
+
+
+class Busy(SimIndex):
+    def search(self, words: str, limit: int) -> list[int]:
+        raise IndexFailed("index.db", "database is locked", bad=False)
+
+
+def test_an_index_that_is_not_wrong_and_can_not_be_read_now_stays() -> None:
+    kit = Kit(Busy(IndexFile()))
+    kit.feed(said(0, "one"))
+    (effect,) = kit.effects(Search("one"))
+    assert isinstance(effect, Tell)
+    assert isinstance(effect.message, Seen)
+    assert ("door", False) == (effect.to, effect.message.found)
+    assert "database is locked" in effect.message.text
+    assert "user: one" == kit.text(Zoom(0, 1))
