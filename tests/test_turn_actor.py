@@ -45,7 +45,22 @@ from eukhe.model.part import Part
 from eukhe.model.prompt import texts
 from eukhe.model.talk import Block, Image, Result, Text, Thought, Use, text_of
 from tests.actor_kit import Runtime, on
-from tests.turn_kit import PNG, USAGE, Client, Owner, Tools, answer, asked, client, given, says, tell, use, when
+from tests.turn_kit import (
+    PNG,
+    USAGE,
+    Client,
+    Owner,
+    Tools,
+    answer,
+    asked,
+    client,
+    given,
+    heard_all,
+    says,
+    tell,
+    use,
+    when,
+)
 
 
 @pytest.mark.rule("48", "49")
@@ -199,6 +214,28 @@ def test_words_said_while_the_turn_waits_are_logged_behind_the_first_and_not_in_
         it.over()
     assert [("user", "Do it."), ("user", "And that."), ("eukhe", "Both.")] == it.owner.said
     assert 1 == len(it.model.requests)
+
+
+@pytest.mark.rule("46")
+def test_words_said_while_the_last_reply_is_logged_begin_a_turn_of_their_own(both_runtimes: Runtime) -> None:
+    with client(both_runtimes, [says("Done.")]) as it:
+        it.owner.answers[Append] = lambda append: None if append.entries[0].text == "Done." else it.owner.answer(append)
+        it.say("Do it.")
+        append = given(it, Append, 2)[1]
+        it.say("And that.")
+        heard_all(it)
+        done = it.owner.answer(append)
+        assert done is not None
+        answer(it, done)
+        assert ("Done.", (2, 3)) == _reply_and_ids(it)
+        tell(it, asked(it), *says("That, too."))
+        assert ("That, too.", (4, 5)) == _reply_and_ids(it)
+    assert 2 == len(it.owner.given(Wait))
+
+
+def _reply_and_ids(it: Client) -> tuple[str, tuple[int, ...]]:
+    over = it.over()
+    return over.reply, over.ids
 
 
 # --- waiting for the view ---

@@ -71,8 +71,8 @@ def test_an_owner_that_is_killed_after_any_message_of_a_turn_costs_no_word_and_b
             there = playing.home / "chat" / "main"
             assert comes_true(lambda: there.exists() and len(said(playing.home)) >= before + logged, WAIT_S)  # noqa: B023
             kill(playing.home)
-            out, _ = child.communicate(timeout=WAIT_S)
-        assert (0, "Done.\n") == (child.returncode, out)
+            out, err = child.communicate(timeout=WAIT_S)
+        assert (0, "Done.\n") == (child.returncode, out), err
     assert whole(playing.home)
     assert ["user", "tool", "echo", "eukhe"] * 5 == [kind for kind, _ in said(playing.home)]
     assert [f"Turn {n}." for n in range(5)] == [text for kind, text in said(playing.home) if kind == "user"]
