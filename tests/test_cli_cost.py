@@ -83,6 +83,19 @@ def test_a_limit_that_allows_some_stops_in_between(paying: Paying) -> None:
     assert row["usd"] <= 0.004
 
 
+def test_a_dry_run_says_what_would_come_in_and_cost_and_changes_nothing(paying: Paying, tmp_path: Path) -> None:
+    path = session(tmp_path / "dry.jsonl", talk(8))
+    dry = paying.run("chat", "import", "sessions", "--dry-run", "--json", path)
+    assert (0, 1, 8, 0) == (dry.code, *(dry.json[key] for key in ("sessions", "messages", "known")))
+    assert (MODEL, 10) == (dry.json["model"], dry.json["calls"])  # three long ones, 7 merges
+    assert 0 < dry.json["usd"] < 0.1
+    assert not (paying.home / "chat").exists()
+    paying.run("chat", "import", "sessions", path)
+    again = paying.run("chat", "import", "sessions", "--dry-run", path)
+    assert "1 session: 0 messages would come in, 8 are there already" == again.out.splitlines()[0]
+    assert [] == list(paying.api.requests)
+
+
 def test_models_say_prices_keys_and_uses(paying: Paying) -> None:
     paying.set({}, prices={"openai/mine": {"input": 1, "output": 2.5}})
     rows = {row["model"]: row for row in paying.run("models", "--json").json}

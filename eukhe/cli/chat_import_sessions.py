@@ -14,10 +14,16 @@ from eukhe.cli.config_list import settings_of
 from eukhe.cli.importing import Counts, Importer
 from eukhe.cli.output import counted, emit, emit_json, path_text, say
 from eukhe.cli.progress import progress
+from eukhe.cli.rehearsal import building, rehearse
 from eukhe.cli.service import owner_of
 from eukhe.limits import SKIPPED_SHOWN
+from eukhe.model.prices import Prices
 from eukhe.model.secret_shapes import own_secrets
 from eukhe.model.secrets import Secrets
+from eukhe.world.config import Settings
+from eukhe.world.keys import keys_of
+from eukhe.world.prompts import load_prompts
+from eukhe.world.providers.choice import memory_model
 from eukhe.world.transcripts import Plan, Said, Unreadable, plan, read
 
 JSON_KEYS = {
@@ -26,6 +32,9 @@ JSON_KEYS = {
     "known": "how many were there already",
     "repeated": "how many were left out: long texts that had been said before, word for word",
     "differing": "how many were there with other words, which stay",
+    "calls": "with --dry-run: how many calls of the model building all lines would take, at the most",
+    "model": "with --dry-run: which that is",
+    "usd": "with --dry-run: what they would cost, about; null where nobody knows",
     "skipped[].path": "a file of which something could not be read",
     "skipped[].line": "its line, from 1; null where it is the file itself",
     "skipped[].why": "what is wrong with it",
@@ -54,15 +63,20 @@ class PathNotEmpty(click.Path):
 
 @click.command(cls=Command, json_keys=JSON_KEYS, needs_owner=True)
 @click.argument("paths", nargs=-1, required=True, type=PathNotEmpty())
+@click.option("--dry-run", is_flag=True, help="Only say what would come in, and what its lines would cost.")
 @click.pass_obj
-def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
+def command(given: Given, paths: tuple[Path, ...], dry_run: bool, as_json: bool) -> None:
     """Bring the sessions in PATHS into the chat: files or folders, told apart by what is in them.
 
     Each message comes in once, however often its file is imported; a file that has grown adds what is new. The files
-    are only read. With an offline line writer the memory is built on the way.
+    are only read. With an offline line writer the memory is built on the way; with a model that costs money it is built
+    when somebody is there, or by `eukhe memory build`.
     """
-    settings_of(given)  # what is wrong in them is said before anything is read
+    settings = settings_of(given)  # what is wrong in them is said before anything is read
     with _planned(paths) as planned:
+        if dry_run:
+            _rehearse(given.home, settings, planned, as_json=as_json)
+            return
         if not planned.files:  # nothing is made for nothing
             imported = Imported(0, Counts(), _skipped(planned))
         else:
@@ -72,6 +86,24 @@ def command(given: Given, paths: tuple[Path, ...], as_json: bool) -> None:
         emit_json(_json(imported))
     else:
         tell_import(imported)
+
+
+def _rehearse(home: Path, settings: Settings, planned: Plan, *, as_json: bool) -> None:
+    """Says what would come in, and what it would take to build its lines."""
+    with progress("reading", planned.bytes_to_read, in_bytes=True) as bar:
+        found = rehearse(home, (item for item in read(planned, bar.advance) if isinstance(item, Said)))
+    model, _ = memory_model(settings, keys_of(os.environ, settings))
+    texts = load_prompts(home, settings).texts
+    estimate = building(found, model, texts, settings.chat_limits(), Prices(settings.prices()))
+    if as_json:
+        counts = {"sessions": planned.sessions, "messages": found.messages, "known": found.known}
+        emit_json(counts | {"calls": estimate.calls, "model": model, "usd": estimate.usd})
+        return
+    emit(
+        f"{counted(planned.sessions, 'session')}: {counted(found.messages, 'message')} would come in, "
+        f"{found.known} are there already"
+    )
+    emit(f"their lines, written by {model}: {estimate}")
 
 
 def import_sessions(owner: Owner, planned: Plan) -> Imported:
