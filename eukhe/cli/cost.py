@@ -79,7 +79,7 @@ def rows_of(calls: Iterable[Call], prices: Prices) -> list[Row]:
     roles: dict[str, list[Call]] = {}
     for call in calls:
         head = call.head
-        groups.setdefault((head.t[:10], head.role, head.model), []).append(call)
+        groups.setdefault((head.t.partition("T")[0], head.role, head.model), []).append(call)
         roles.setdefault(head.role, []).append(call)
     missed = {miss.id: miss for row in roles.values() for miss in misses(row)}
     rows = []
