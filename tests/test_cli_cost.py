@@ -1,13 +1,16 @@
 """What calls cost, as a user sees it: estimates, limits, `eukhe cost`, `eukhe models`. The provider is a fake."""
 
 import json
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from fake_api import FakeApi
 
 from tests.chat_kit import Ran, eukhe, session, talk
+from tests.live.live_kit import terminal
 
 MODEL = "anthropic/claude-haiku-5-5"
 KEY = "a-key-of-a-test"
@@ -110,3 +113,17 @@ def test_a_model_in_use_of_which_nobody_knows_the_price_is_listed_without_one(pa
     paying.set({"model": "openai/other"})
     (row,) = [row for row in paying.run("models", "--json").json if row["lines"]]
     assert ("openai/other", None, False) == (row["model"], row["input"], row["key"])
+
+
+def test_in_a_terminal_the_tables_are_the_same_as_in_a_pipe(paying: Paying, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    paying.talks(4)
+    paying.run("memory", "build")
+    for words in (("cost",), ("models",)):
+        with terminal("--home", paying.home, *words) as (child, screen):
+            shown = b""
+            with suppress(OSError):  # the end of a terminal
+                while piece := os.read(screen, 4_096):
+                    shown += piece
+            assert 0 == child.wait(60)
+        assert paying.run(*words).out.splitlines() == shown.decode().splitlines()

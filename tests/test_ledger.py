@@ -210,3 +210,16 @@ def test_the_sums_are_the_same_whatever_comes_first() -> None:
         for message in order:
             actor.receive(message)
         assert 4_000_000 == actor.behaviour.limits[0].sum.total
+
+
+@pytest.mark.parametrize(
+    ("local", "s"),
+    [
+        ("2026-10-05T22:30:00+02:00", 3_600.0),  # an hour and a half left: looked at once more before
+        ("2026-03-29T23:30:00+02:00", 1_801.0),  # the day that summer time made shorter
+        ("2026-10-25T23:30:00+01:00", 1_801.0),
+    ],
+)
+def test_the_day_is_looked_at_every_hour_so_that_summer_time_moves_nothing(local: str, s: float) -> None:
+    actor = ledger(clock=DayClock(local), daily_usd=0)
+    assert [s] == [effect.after_s for effect in actor.receive(AskBudget()) if isinstance(effect, SetTimer)]
