@@ -81,7 +81,11 @@ def test_a_new_home_is_the_users_alone_whatever_the_umask(tmp_path: Path, umask:
     finally:
         os.umask(before)
     assert home / "chat" == chat
-    folders = {"new", "new/home", *(f"new/home/chat{name}" for name in ("", "/main", "/tree", "/images", "/agents", "/calls"))}
+    folders = {
+        "new",
+        "new/home",
+        *(f"new/home/chat{name}" for name in ("", "/main", "/tree", "/images", "/agents", "/calls")),
+    }
     assert {**dict.fromkeys(folders, 0o700), "new/home/chat/format.json": 0o600} == modes(tmp_path)
     assert {"format": FORMAT_VERSION} == orjson.loads((chat / "format.json").read_bytes())
 

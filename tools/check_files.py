@@ -1,7 +1,7 @@
 """The form of every Python file: prints `file:line: what` for each that breaks it.
 
-A file has fewer than 400 lines and opens with a docstring;
-a file of eukhe/model/ says there that it is pure.
+A file has fewer than 400 lines and opens with a docstring; a file of eukhe/model/ says there that it is pure.
+eukhe/limits.py may be longer: it is one table, a line a number.
 """
 
 import argparse
@@ -13,13 +13,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("eukhe", "tests", "tools")
 LINES_MAX = 400
+TABLE = "eukhe/limits.py"
 PURE = "Pure: no clock, disk or threads."
 
 
 def problems(name: str, source: str) -> Iterator[str]:
     """What is wrong with one file, as `line: what`."""
     lines = source.count("\n")
-    if lines >= LINES_MAX:
+    if lines >= LINES_MAX and name != TABLE:
         yield f"{LINES_MAX}: {lines} lines are more than one responsibility: split it"
     opening = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
     if source.strip() and not opening:
