@@ -189,8 +189,10 @@ class Turn:
 
     def _lose(self, why: str) -> Effects:
         """No owner can be had: nothing is logged any more, so nothing goes on."""
+        if self._attends is not None:  # the courier has forgotten it; what begins now attends anew
+            self._desk.forget(self._attends)
+            self._attends = None
         agents, self._waiting = [*self._waiting, *self._agents], deque()
         lost = flat(*(agent.lose(why) for agent in agents))
         main = self._main.lose(why) if self._main is not None else []
-        self._attends = None
         return flat(lost, main, self._rest())

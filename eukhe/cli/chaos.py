@@ -17,7 +17,7 @@ from eukhe.cli.progress import progress
 from eukhe.limits import EXIT_FAILED, SIM_RUNS, SIM_SHRINK_RUNS_MAX, SIM_STEPS
 
 if TYPE_CHECKING:
-    from eukhe.sim.canaries import Canary
+    from eukhe.sim.canary import Canary
     from eukhe.sim.chaos import Outcome
     from eukhe.sim.faults import Fault
     from eukhe.sim.options import Options

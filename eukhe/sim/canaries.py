@@ -4,11 +4,10 @@ Each puts a broken method or function in the place of a right one while a run la
 it. A canary names the checks that are about its bug; whatever else finds it finds it by accident.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from eukhe.actors import opening, store
 from eukhe.actors.agents import Agents
@@ -26,34 +25,10 @@ from eukhe.model.chat import Chat, ChatLimits, Merges
 from eukhe.model.gate import Call
 from eukhe.model.part import Part
 from eukhe.model.record import BatchRecord, MainRecord, TreeRecord
+from eukhe.sim.canary import Canary, Right
 from eukhe.sim.chaos import Outcome, run
 from eukhe.sim.options import Options
-from eukhe.sim.turns import Turn
-
-Right = Callable[..., Any]
-"""In whose place a broken one stands."""
-
-
-class Canary(NamedTuple):
-    """`what`: the bug. `checks`: those that are about it. `broken` stands in the place of `name` of `owner`, and is
-    given the right one before the arguments.
-    """
-
-    what: str
-    checks: tuple[str, ...]
-    owner: object
-    name: str
-    broken: Callable[..., Any]
-
-    @contextmanager
-    def planted(self) -> Iterator[None]:
-        """The bug is there."""
-        right = getattr(self.owner, self.name)
-        setattr(self.owner, self.name, lambda *arguments, **named: self.broken(right, *arguments, **named))
-        try:
-            yield
-        finally:
-            setattr(self.owner, self.name, right)
+from eukhe.sim.turn_canaries import TURNS
 
 
 def playing(name: str | None) -> Callable[[Options], Outcome]:
@@ -155,15 +130,6 @@ def _parked_nodes_start(right: Right, chat: Chat, *, need: bool = False) -> Any:
     return right(chat, need=need)
 
 
-def _pays_unattended(right: Right, attendance: Attendance, *askers: Any) -> None:
-    return None
-
-
-def _view_after_message(right: Right, turn: Turn) -> None:
-    turn._log()
-    right(turn)
-
-
 def _gate_not_released(right: Right, gate: Gate, call: Call, now: float) -> Any:
     name = gate.calls.get(call)
     writes = name is not None and gate.prefixes[name].writer == call
@@ -188,6 +154,10 @@ def _agents_name_by_wish(right: Right, actor: Agents) -> Any:
     known = right(actor)
     actor._taken.clear()
     return known
+
+
+def _pays_unattended(right: Right, attendance: Attendance, *askers: Any) -> None:
+    return None
 
 
 CANARIES: Final[Mapping[str, Canary]] = {
@@ -261,13 +231,6 @@ CANARIES: Final[Mapping[str, Canary]] = {
         "id_of_key",
         _key_ignored_on_resend,
     ),
-    "view-after-message": Canary(
-        "a turn logs its message, then takes its view",
-        ("turn-own-message",),
-        Turn,
-        "_wait",
-        _view_after_message,
-    ),
     "gate-not-released": Canary(
         "a writer that ends before its response lets nobody else write",
         ("gate-opens",),
@@ -331,4 +294,5 @@ CANARIES: Final[Mapping[str, Canary]] = {
         "_known",
         _agents_name_by_wish,
     ),
+    **TURNS,
 }

@@ -100,7 +100,7 @@ def calm(machine: Machine) -> None:
         _check_waits(machine)
     else:
         raise CheckFailed("wait-ends", f"an end within {steps_max} steps", _left(machine))
-    if machine.owners or not all(client.gone for client in machine.clients):
+    if machine.owners or machine.talkers or not all(client.gone for client in machine.clients):
         raise CheckFailed("wait-ends", "nothing waits for ever", _left(machine))
     machine.watch.ended(machine.index)
 
@@ -119,11 +119,16 @@ def _check_waits(machine: Machine) -> None:
     for client in machine.clients:
         if (order := client.overdue()) is not None:
             raise CheckFailed("wait-ends", f"an answer to {order} within its limit", f"none to {client.name}")
+    for talker in machine.talkers:
+        if (late := talker.overdue()) is not None:
+            raise CheckFailed("turn-ends", "an end within its limit", late)
 
 
 def _left(machine: Machine) -> str:
     orders = {client.name: list(client.orders.values()) for client in machine.clients if not client.gone}
-    return f"{len(machine.owners)} owners; clients that are there, and what they wait for: {orders}"
+    talkers = [talker.name for talker in machine.talkers]
+    there = f"{len(machine.owners)} owners, {talkers}"
+    return f"{there}; clients that are there, and what they wait for: {orders}"
 
 
 def _failure(machine: Machine, check: str, expected: str, found: str) -> Failure:

@@ -1,8 +1,8 @@
 """What must hold, by name, and how a run ends where it does not.
 
 Where each is looked at: grep its name. The disk's are `ledger`'s and `process_disk`'s, the planner's and the gate's
-are `shadow`'s, a client's are `clients`', `turns`', `looks`' and
-`agents`', those of starts, answers and ends are `watch`'s and `chaos`'.
+are `shadow`'s, a client's are `clients`', `looks`' and `agents`', a turn's are `turn_shadow`'s and `conversation`'s,
+those of starts, answers and ends are `watch`'s and `chaos`'.
 """
 
 from collections.abc import Mapping
@@ -34,6 +34,16 @@ CHECKS: Final[Mapping[str, str]] = {
     "view-on-disk": "a view that a turn gets stands on the disk (F1)",
     "view-texts": "a view's texts are its lines', an unbuilt one's its message cut, never the placeholder",
     "turn-own-message": "a turn's view does not hold the turn's own message",
+    "turn-view": "every request of a turn, and of its subagents, has the view that was pinned, block for block",
+    "turn-log": "logged of a turn is what the user and the model said and the tools gave, in that order, each once",
+    "thoughts": "no thought is logged",
+    "use-result": "each call of a tool is followed by its result, and by nothing else",
+    "stopped-marked": "a reply that was stopped is logged as far as it came, marked [stopped]",
+    "request-logged": "a request is sent when all that it holds is on the disk",
+    "tool-logged": "a tool runs when its call is on the disk",
+    "counted": "a call is sent when it is counted",
+    "turn-rests": "a call that is over has left the gate; while a turn goes on somebody is there, and else nobody",
+    "turn-ends": "without faults every turn ends within its limit, with its subagents",
     "one-payer": "of calls that are alike one writes the prefix, the others wait for it (rule 30)",
     "gate-opens": "where calls wait at the gate, one writes",
     "answer-once": "an order's answer comes once",

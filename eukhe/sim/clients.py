@@ -1,4 +1,4 @@
-"""Clients of the owner, each a process: they come, append, wait for views, pass the gate, go, die, and come back.
+"""Clients of the owner, each a process: they come, append, look, have subagents, go, die, and come back.
 
 A client that finds no address starts an owner; of several owners that start, the lock lets one be. What was asked and
 not answered is asked again of the next owner, out of the outbox.
@@ -21,9 +21,7 @@ from eukhe.actors.messages import (
     Cancel,
     Entry,
     Hello,
-    LeavePrefix,
     Msg,
-    PrefixRead,
     Refused,
     Seen,
     Settle,
@@ -32,8 +30,6 @@ from eukhe.actors.messages import (
     Status,
     StopOwner,
     Stopping,
-    TakeView,
-    WaitFailed,
     Welcome,
 )
 from eukhe.actors.outbox import Outbox
@@ -54,13 +50,12 @@ from eukhe.sim.checks import CheckFailed
 from eukhe.sim.looks import Looks
 from eukhe.sim.scheduler import Doer
 from eukhe.sim.sockets import Connection
-from eukhe.sim.turns import Turn
 
 if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
 
 PAID_ACTS: Final = ("attend",) * 2  # number: as below
-ACTS: Final = (*("append", "turn") * 4, *("look", "agent") * 2, "settle", "status", "leave")  # number: by their odds
+ACTS: Final = (*("append",) * 4, *("look", "agent") * 2, "settle", "status", "leave")  # number: by their odds
 
 
 class Client(Doer):
@@ -79,10 +74,9 @@ class Client(Doer):
         self.greeted = False
         self.gone = False
         self.doing: Callable[[], None] | None = self._come
-        self.turn: Turn | None = None
-        self.presence = Presence(self)
         self.looks = Looks(self)
         self.agents = Agents(self)
+        self.presence = Presence(self)
         self.orders: dict[int, tuple[Msg, float]] = {}  # not answered, and since when
         self.cancelled: set[int] = set()
         self.faulty: dict[int, str] = {}  # orders that are faults
@@ -192,9 +186,9 @@ class Client(Doer):
 
     def _chosen(self) -> str:
         if self.machine.finishing or self.machine.text.left <= 0:
-            if self.orders or self.turn or self.again:
+            if self.orders or self.again:
                 return "wait" if not self.again else "append"
-            return "leave" if self.settled else "settle"
+            return "leave" if self.settled and not self.machine.talkers else "settle"
         if len(self.orders) >= SIM_AT_ONCE_MAX:
             return "wait"
         return self.random.choice(ACTS + PAID_ACTS if self.machine.options.paid else ACTS)
@@ -205,9 +199,8 @@ class Client(Doer):
                 self.append(self._entries())
             case "attend":
                 self.presence.change()
-            case "turn" if self.turn is None:
-                self.turn = Turn(self)
             case "settle":
+                self.settled = False
                 self.order(Settle(self.name, self.outbox.ticket(), self.total, take=True))
             case "status":
                 ticket = self.outbox.ticket()
@@ -218,7 +211,7 @@ class Client(Doer):
                 self.looks.order()
             case "agent":
                 self.agents.order()
-            case "leave" if not self.orders and self.turn is None:
+            case "leave" if not self.orders:
                 self._leave()
 
     def _go_on(self) -> None:
@@ -258,7 +251,7 @@ class Client(Doer):
     def order(self, order: Msg) -> None:
         order = self.outbox.put(order)
         match order:
-            case TakeView() | PrefixRead() | LeavePrefix() | Cancel() | Attend():
+            case Cancel() | Attend():
                 pass
             case _:
                 self.orders[order.ticket] = order, self.machine.clock.monotonic_s()  # type: ignore[attr-defined]
@@ -328,9 +321,6 @@ class Client(Doer):
             case AppendFailed():
                 self.again += order.entries
                 self._stop_owner()
-            case WaitFailed():
-                self.turn = None
-                self._stop_owner()
             case SettleFailed():
                 self._stop_owner()
             case Settled():
@@ -343,8 +333,6 @@ class Client(Doer):
                 self.looks.heard(order, answer)
             case AgentNamed() | AgentLogged():
                 self.agents.heard(order, answer)
-        if self.turn is not None:
-            self.turn.heard(order, answer)
 
     def cancel(self, ticket: int) -> None:
         """It does not want the answer any more, which may be on its way."""
@@ -355,10 +343,6 @@ class Client(Doer):
     def _stop_owner(self) -> None:
         """The owner can't write: the user stops it, and the next one reads what is really there."""
         self.order(StopOwner(self.name, self.outbox.ticket()))
-
-    def turn_ends(self) -> None:
-        self.turn = None
-        self._go_on()
 
     # --- what must hold ---
 

@@ -31,6 +31,7 @@ OFTEN = Odds(1_000, 150)  # number: likewise, of what is slight
 START = Odds(6, 2)  # number: of the owners that come
 CALL = Odds(25, 5)  # number: of the model's calls
 TURN = Odds(6, 2)  # number: of the turns, of calls that may be stopped, of owners that come
+TALK = Odds(12, 3)  # number: of the calls and the tools of turns
 FRAME = Odds(100, 20)  # number: of the frames sent
 ACT = Odds(40, 8)  # number: of what clients do
 
@@ -54,6 +55,9 @@ FAULTS: Mapping[str, Fault] = {
     "key-outage": Fault("the provider refuses the key until it is changed", "31", RARE),
     "raise": Fault("a behaviour raises", "28", RARE),
     "index-astray": Fault("a record of the index leads astray", "14", STEP),
+    "dead-turn": Fault("a client is killed while its turn goes on", "23, 40", STEP),
+    "stopped-turn": Fault("the user stops a turn at any moment", "40", STEP),
+    "steering": Fault("the user says more while a turn goes on", "40", OFTEN),
     # At a call.
     "late-call": Fault("a call's end comes hours later, after it was given up", "33", CALL),
     "hung-worker": Fault("a call never ends", "25", CALL),
@@ -68,12 +72,19 @@ FAULTS: Mapping[str, Fault] = {
     "odd-reply": Fault("a reply with newlines, NUL, ESC, a head, a tag", "29, 36", CALL),
     "twice": Fault("a call's end is told twice", "33", CALL),
     "after-stop": Fault("a call's end comes after it was stopped", "33", TURN),
+    "broken-turn": Fault("a turn's call breaks, is too long, is refused, has no key", "30, 31, 32", TALK),
+    "hung-turn": Fault("a turn's call never ends, until the user stops it", "30, 40", TALK),
+    "odd-turn": Fault("a turn's reply is empty, cut, refused, or wants tools that can't be", "29", TALK),
+    "broken-agent": Fault("a subagent's call fails for good", "31", TALK),
+    "failed-tool": Fault("a tool fails", "40", TALK),
+    "hung-tool": Fault("a tool never ends, until the user stops it", "40", TALK),
     # At a frame.
     "late-frame": Fault("a frame arrives up to minutes later", "23", FRAME),
     # At an act of a client.
     "dead-client": Fault("a client dies in the midst of what it does", "23", ACT),
     "deaf-client": Fault("a client does not read what it is sent", "23", ACT),
     "odd-frame": Fault("a client sends garbage", "23", ACT),
+    "no-owner": Fault("a client can't have an owner, for once", "15, 20", ACT),
     "race": Fault("two owners start at once", "17", TURN),
     "newer-client": Fault("a newer client asks the owner to leave", "17", ACT),
     "sent-twice": Fault("what was acknowledged is sent again, with its key", "20", ACT),

@@ -138,7 +138,7 @@ class Looks:
             _expect(what, [_hit(messages[int(shown.partition("|")[0])], words)], shown)
 
     def _check_agent(self, name: str, seen: Seen, there: _There) -> None:
-        labels = self._machine.watch.agents.labels(name)
+        labels = self._machine.watch.agents.labels(name, synced=False)  # what is written may be seen
         if labels is None:
             _expect(name, [(f"No agent {name}.", False)], (seen.text, seen.found))
             return

@@ -15,11 +15,13 @@ from eukhe.sim.disk import Crash, SimDisk
 from eukhe.sim.faults import Faults
 from eukhe.sim.index import IndexFile
 from eukhe.sim.lock import SimLock
+from eukhe.sim.models import Voice
 from eukhe.sim.options import Options
 from eukhe.sim.owner import Owner
 from eukhe.sim.provider import Provider
 from eukhe.sim.scheduler import Scheduler
 from eukhe.sim.sockets import Network
+from eukhe.sim.talker import Talker
 from eukhe.sim.texts import Texts
 from eukhe.sim.watch import Watch
 
@@ -39,18 +41,22 @@ class Machine:
         self.lock = SimLock()
         self.network = Network(self.scheduler, self.faults)
         self.provider = Provider(self.faults, self.clock, options.call_s)
+        self.voice = Voice(self.faults, self.provider)
         self.watch = watch(options.limits, self.faults, self.provider, self.disk)
         self.text = Texts(self.scheduler.random, self.faults, options.messages)
         self.finishing = False
         self.owner: Owner | None = None
         self.owners: list[Owner] = []
         self.clients: list[Client] = []
+        self.talkers: list[Talker] = []
         self._processes = count(1)
         self._names = count(1)
         self.power_goes = False  # at the disk's next crash
         self.read_fails_in: int | None = None  # so many reads of an owner's
         for _ in range(options.clients):
             self.comes()
+        for _ in range(options.talkers):
+            self.talks()
 
     # --- processes ---
 
@@ -63,6 +69,19 @@ class Machine:
         client.die()
         self.clients.remove(client)
         self.comes()
+
+    def talks(self) -> None:
+        """A new user, who talks."""
+        self.talkers.append(Talker(self, f"talker-{next(self._names)}"))
+
+    def ends(self, talker: Talker) -> None:
+        """One has ended, or is killed."""
+        talker.die()
+        self.talkers.remove(talker)
+
+    def replace_talker(self, talker: Talker) -> None:
+        self.ends(talker)
+        self.talks()
 
     def start_owner(self) -> None:
         owner = Owner(self, next(self._processes))
@@ -126,6 +145,8 @@ class Machine:
             self._vanishes(other)
         for client in self.clients.copy():
             self.replace(client)
+        for talker in self.talkers.copy():
+            self.replace_talker(talker)
         if self.disk.lose_power(self.scheduler.random):
             self.faults.meet("power")
         self.index.lose_power(self.scheduler.random)
@@ -168,3 +189,5 @@ class Machine:
         self.scheduler.thaw()
         for client in self.clients:
             client.ask_again_from(self.clock.monotonic_s())
+        for talker in self.talkers:
+            talker.ask_again_from(self.clock.monotonic_s())

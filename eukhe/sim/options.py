@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from eukhe.limits import JOBS_MAX, SIM_CLIENTS_MAX, SIM_MESSAGES_MAX, SIM_MESSAGES_MIN, SIM_STEPS
+from eukhe.limits import JOBS_MAX, SIM_CLIENTS_MAX, SIM_MESSAGES_MAX, SIM_MESSAGES_MIN, SIM_STEPS, SIM_TALKERS_MAX
 from eukhe.model.chat import ChatLimits
 from eukhe.sim.faults import FAULTS
 
@@ -20,13 +20,15 @@ VIEWS: Final = (  # number: ceiling, floor, and those of the compaction view, in
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """`odds`: of the faults that are on. `kept`: of a shrunk run, the injections of each fault that it keeps.
 
-    `messages`: that clients choose to log; turns log some more. `call_s`, `think_s`: how long a call and a client take
-    at most. `view`: which of `VIEWS`. `gated`: calls pass the gate; `paid`: and cost money; `builds`: lines that an owner may order.
+    `talkers`: clients that take turns. `messages`: that the others choose to log. `call_s`, `think_s`: how long a call
+    and a client take at most. `view`: which of `VIEWS`. `gated`: calls pass the gate; `paid`: and cost money; `builds`:
+    lines that an owner may order.
     """
 
     seed: int
     steps: int
     clients: int
+    talkers: int
     messages: int
     jobs: int
     view: int
@@ -60,6 +62,7 @@ def draw(
         seed=seed,
         steps=steps,
         clients=dice.randint(1, SIM_CLIENTS_MAX),
+        talkers=dice.randint(0, SIM_TALKERS_MAX),
         messages=dice.randint(SIM_MESSAGES_MIN, SIM_MESSAGES_MAX) * max(1, steps // SIM_STEPS),
         jobs=dice.choice((1, 3, JOBS_MAX)),  # number: few, some, all
         view=dice.randrange(len(VIEWS)),

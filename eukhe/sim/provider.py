@@ -87,7 +87,7 @@ class Provider:
         """What becomes of a call."""
         if not request.replies:  # the node's first call, after one that was stopped or died with its owner
             self._struck.pop(request.part, None)
-        if (outage := self._outage(random)) is not None:
+        if (outage := self.outage()) is not None:
             self._struck[request.part] = "key-outage" if outage.key else "outage"
             return Fate(((random.random(), outage),))
         begins_s, ends_s = sorted(random.random() * self.call_s for _ in range(2))
@@ -96,7 +96,8 @@ class Provider:
             fate = fate._replace(events=(*fate.events, *fate.events[-1:]))
         return fate._replace(unstoppable=True) if self._faults.strikes("after-stop") else fate
 
-    def _outage(self, random: Random) -> Outage | None:
+    def outage(self) -> Outage | None:
+        """What a call hears while the provider is out; None while it is not."""
         if self.key_is_bad:
             return Outage("401: the key is wrong", key=True)
         left_s = self.out_until_s - self._clock.monotonic_s()

@@ -91,6 +91,7 @@ class SimHost(Host):
     """A host that takes a step at a time. Each scheduler has a class of its own: see `hosts_of`."""
 
     scheduler: ClassVar[Scheduler]
+    whose: ClassVar[str]
     actor_inbox: SimInbox
 
     def __init__(self, name: str, make: Callable[[], Behaviour], system: "SimSystem") -> None:
@@ -122,7 +123,7 @@ class SimHost(Host):
             return
         self.actor_inbox.closed = True
         self._actor_loop_teardown()
-        self.scheduler.remove(self.name)
+        self.scheduler.remove(self.whose + self.name)
 
     def on_receive(self, message: Any) -> None:
         if not isinstance(message, _GoOn):
@@ -152,23 +153,25 @@ class SimHost(Host):
         return SimFuture(cls.scheduler)
 
     def _start_actor_loop(self) -> None:
-        self.scheduler.add(self)
+        self.scheduler.add(self, self.whose + self.name)
 
 
-def hosts_of(scheduler: Scheduler) -> type[SimHost]:
-    """The class of a scheduler's actors: pykka asks an actor's class for its futures."""
+def hosts_of(scheduler: Scheduler, whose: str = "") -> type[SimHost]:
+    """The class of a scheduler's actors: pykka asks an actor's class for its futures. `whose`: see `SimSystem`."""
 
     class Hosted(SimHost):
         pass
 
     Hosted.scheduler = scheduler
+    Hosted.whose = whose
     return Hosted
 
 
 class SimSystem:
     """A system of actors on one thread. `makers`: the behaviours by name, in the order in which they start.
 
-    `watch` is told of every message as it is sent. `heard`: what was sent to the edge, which asks by `ask`.
+    `watch` is told of every message as it is sent. `heard`: what was sent to the edge, which asks by `ask`. `whose`:
+    stands before its actors' names in the scheduler, where another system has actors of these names.
     """
 
     def __init__(
@@ -181,6 +184,7 @@ class SimSystem:
         sockets: Sockets | None = None,
         watch: Callable[[str, Msg], None] | None = None,
         outside: Outside | None = None,
+        whose: str = "",
     ) -> None:
         self.disk = disk
         self.clock = clock
@@ -188,10 +192,11 @@ class SimSystem:
         self.sockets = sockets or NoSockets()
         self.outside = outside
         self.scheduler = scheduler
+        self.whose = whose
         self.heard: list[Msg] = []
         self._tickets = count(1)
         self.actors: dict[str, pykka.ActorRef[SimHost]] = {}
-        self._host = hosts_of(scheduler)
+        self._host = hosts_of(scheduler, whose)
         self._watch = watch
         self._makers = {**makers, SUPERVISOR: lambda: Supervisor(tuple(makers), EDGE)}
         self.start(SUPERVISOR)
@@ -214,7 +219,7 @@ class SimSystem:
         for actor in self.actors.values():
             pykka.ActorRegistry.unregister(actor)
             actor.actor_stopped.set()
-        self.scheduler.forget(self.actors.keys())
+        self.scheduler.forget({self.whose + name for name in self.actors})
 
     def ask(self, to: str, order: Callable[[str, int], Msg], *, even_failed: bool = False) -> Msg:
         """Tells an order made with the edge's name and a ticket, and goes on until its answer is there.
@@ -262,7 +267,7 @@ class SimSystem:
         self.actors[name].stop(block=False)
 
     def set_timer(self, owner: str, name: str, after_s: float, message: Msg) -> None:
-        self.scheduler.set_timer((owner, name), after_s, partial(self.tell, owner, message))
+        self.scheduler.set_timer((self.whose + owner, name), after_s, partial(self.tell, owner, message))
 
     def cancel_timer(self, owner: str, name: str) -> None:
-        self.scheduler.cancel_timer((owner, name))
+        self.scheduler.cancel_timer((self.whose + owner, name))

@@ -73,9 +73,9 @@ class Scheduler:
 
     # --- who can go on ---
 
-    def add(self, runnable: Runnable) -> None:
-        """Holds on to it until it is removed: no one else may."""
-        self._runnables[runnable.name] = runnable
+    def add(self, runnable: Runnable, name: str = "") -> None:
+        """Holds on to it until it is removed: no one else may. `name`: where another has its own."""
+        self._runnables[name or runnable.name] = runnable
 
     def remove(self, name: str) -> None:
         self._runnables.pop(name, None)
@@ -112,9 +112,13 @@ class Scheduler:
 
     def step(self) -> bool:
         """One step; False where nothing can run."""
-        ready = [(runnable, what) for runnable in self._runnables.values() if (what := runnable.waiting()) is not None]
+        ready = [
+            (name, runnable, what)
+            for name, runnable in self._runnables.items()
+            if (what := runnable.waiting()) is not None
+        ]
         if self._frozen:
-            ready = [(runnable, what) for runnable, what in ready if runnable.name not in self._frozen]
+            ready = [one for one in ready if one[0] not in self._frozen]
         timer = self._timer(early=bool(ready))
         if timer is not None:
             due_s, _, _ = heappop(self._due)
@@ -125,8 +129,8 @@ class Scheduler:
             return True
         if not ready:
             return False
-        runnable, what = self.random.choice(ready)
-        self._took(runnable.name, what)
+        name, runnable, what = self.random.choice(ready)
+        self._took(name, what)
         self._run(runnable.step)
         return True
 

@@ -54,6 +54,8 @@ def _smaller(outcome: Outcome) -> Iterator[Options]:
     yield from _fewer_faults(outcome)
     for clients in _less(1, options.clients):
         yield replace(options, clients=clients)
+    for talkers in _less(0, options.talkers):
+        yield replace(options, talkers=talkers)
     for messages in _less(0, options.messages):
         yield replace(options, messages=messages)
     for jobs in _less(1, options.jobs):

@@ -6,6 +6,7 @@ from typing import Final
 
 from eukhe.limits import SIM_DAY_S, SIM_HOUR_S, SIM_STOPPED_S
 from eukhe.sim.machine import Machine
+from eukhe.sim.talker import Talker
 
 ERRNOS: Final = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 DRIFTS: Final = (-1 / 2, -1 / 1_000, 1 / 1_000, 2.0)  # number: seconds gained in a second
@@ -100,6 +101,28 @@ def _index_astray(machine: Machine) -> None:
     machine.index.lead_astray(machine.faults.dice("index-astray"))
 
 
+def _talker(machine: Machine, fault: str) -> Talker | None:
+    """One whose turn, or subagent, goes on."""
+    on = [talker for talker in machine.talkers if talker.is_on]
+    return machine.faults.dice(fault).choice(on) if on else None
+
+
+def _dead_turn(machine: Machine) -> None:
+    if (talker := _talker(machine, "dead-turn")) is not None:
+        machine.faults.meet("dead-turn")
+        machine.replace_talker(talker)
+
+
+def _stopped_turn(machine: Machine) -> None:
+    if (talker := _talker(machine, "stopped-turn")) is not None:
+        talker.stop()
+
+
+def _steering(machine: Machine) -> None:
+    if (talker := _talker(machine, "steering")) is not None:
+        talker.say()
+
+
 STRIKES: Final[Mapping[str, Callable[[Machine], None]]] = {
     "kill": _kill,
     "kill-in-write": _kill_in_write,
@@ -117,4 +140,7 @@ STRIKES: Final[Mapping[str, Callable[[Machine], None]]] = {
     "key-outage": _key_outage,
     "raise": _raise,
     "index-astray": _index_astray,
+    "dead-turn": _dead_turn,
+    "stopped-turn": _stopped_turn,
+    "steering": _steering,
 }
