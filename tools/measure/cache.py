@@ -73,8 +73,15 @@ def _money(lasting: Played, long: Sequence[Turn]) -> list[Figure]:
         *((TURN_MODEL, sent) for sent in lasting.provider.turns),
         *((LINE_MODEL, sent) for sent in lasting.provider.lines),
     ]
+    price = Prices().of(TURN_MODEL)
+    assert price is not None
+    assert price.context_tokens is not None
     whole, rolling = (
-        [(TURN_MODEL, sent) for sent in Rival(TURN_MODEL, fixed, rolling=kind).run(long)] for kind in (False, True)
+        [
+            (TURN_MODEL, sent)
+            for sent in Rival(TURN_MODEL, fixed, tokens_max=price.context_tokens, rolling=kind).run(long)
+        ]
+        for kind in (False, True)
     )
     figures = []
     for at in AT:
@@ -82,6 +89,8 @@ def _money(lasting: Played, long: Sequence[Turn]) -> list[Figure]:
             continue
         span = range(at - AROUND, at + AROUND + 1)
         for beside, rival in (("the whole transcript", whole), ("a rolling summary", rolling)):
+            if rival[-1][1].turn not in span and rival[-1][1].turn < at:
+                continue  # it had no more room long before
             mine, others = _cents(ours, span), _cents(rival, span)
             figures.append(Figure(f"a turn's cost at turn {at:,}", mine, "cents", beside, others))
     return figures

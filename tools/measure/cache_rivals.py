@@ -23,13 +23,18 @@ class Sent(NamedTuple):
 
 
 class Rival:
-    """`fixed`: what stands before all else, tools and system prompt. `rolling`: it is summed up now and then."""
+    """`fixed`: what stands before all else, tools and system prompt. `rolling`: it is summed up now and then.
 
-    def __init__(self, model: str, fixed: Iterable[Block], *, rolling: bool) -> None:
+    One that is not ends when it is as long as its model's context, `tokens_max`.
+    """
+
+    def __init__(self, model: str, fixed: Iterable[Block], *, tokens_max: int, rolling: bool) -> None:
         self.sent: list[Sent] = []
         self._model = model
         self._fixed = list(fixed)
         self._rolling = rolling
+        self._tokens_max = tokens_max
+        self._tokens = sum(block.tokens for block in self._fixed)
         self._cache = PromptCache()
         self._said: list[Block] = []
         self._end = 0  # of the request before, in blocks
@@ -48,6 +53,8 @@ class Rival:
                 self._say(f"{step.tool} {step.input}", "use")
                 self._say(step.result, "result")
             self._ask(turn.reply, now_s)
+            if not self._rolling and self._tokens > self._tokens_max:
+                break
             now_s += turn.model_s
             self._say(turn.reply)
         return self.sent
@@ -55,7 +62,9 @@ class Rival:
     def _say(self, text: str, kind: str = "text") -> None:
         if text:
             data = text.encode()
-            self._said.append(Block(data, tokens_of(data), kind=kind))  # type: ignore[arg-type]
+            block = Block(data, tokens_of(data), kind=kind)  # type: ignore[arg-type]
+            self._said.append(block)
+            self._tokens += block.tokens
 
     def _ask(self, reply: str, now_s: float) -> None:
         if self._rolling and sum(len(block.data) for block in self._said) > ROLLING_BYTES:
