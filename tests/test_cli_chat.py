@@ -69,7 +69,7 @@ def test_reading_a_home_without_a_chat_says_how_to_begin_and_makes_nothing(home:
     for words in (("view",), ("status",), ("zoom", "0"), ("date", "0"), ("verify",), ("export",)):
         ran = eukhe(home, "chat", *words)
         assert (1, "") == (ran.code, ran.out)
-        assert "there is no chat here yet; `eukhe chat import sessions PATH` begins one" in ran.err
+        assert "there is no chat here yet; `eukhe -p TEXT` begins one, or `eukhe chat import sessions PATH`" in ran.err
     assert not home.exists()
 
 

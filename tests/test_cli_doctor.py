@@ -39,6 +39,15 @@ def test_a_chat_that_is_well_is_told_so_line_by_line(filled: Path) -> None:
     assert {"ok"} == {line.split()[0] for line in rest} - {"warn"}  # a small disk is said
 
 
+def test_before_there_is_a_chat_all_else_is_looked_at(tmp_path: Path) -> None:
+    ran = eukhe(tmp_path / "none", "doctor")
+    assert 0 == ran.code, ran.err
+    assert "there is no chat here yet" == ran.out.splitlines()[0]
+    assert f"ok    modes: {tmp_path / 'none'} is not there yet; it will be yours alone" in ran.out.splitlines()
+    assert "ok    disk: " in ran.out
+    assert not (tmp_path / "none").exists()
+
+
 def test_files_that_others_can_read_are_named(filled: Path) -> None:
     (filled / "settings.json").chmod(0o644)
     ((state, what, todo),) = told(eukhe(filled, "doctor", "--json", environment=NO_KEYS), "modes")

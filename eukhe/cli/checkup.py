@@ -46,6 +46,8 @@ def checks(home: Path, settings: Settings, keys: tuple[Key, ...], owner: int | N
 
 def _modes(home: Path) -> Check:
     others = stat.S_IRWXG | stat.S_IRWXO
+    if not home.exists():
+        return Check("modes", "ok", f"{home} is not there yet; it will be yours alone")
     paths = [home, *home.glob("*"), *chat_path(home).rglob("*")]
     open_ = [path for path in paths if not path.is_symlink() and path.lstat().st_mode & others]
     if not open_:
@@ -112,7 +114,8 @@ def _cache(home: Path, settings: Settings, keys: tuple[Key, ...]) -> Iterator[Ch
 
 
 def _disk(home: Path) -> Check:
-    free_mb = shutil.disk_usage(os.path.realpath(home)).free // BYTES_PER_MB
+    there = next(folder for folder in (home, *home.parents) if folder.exists())
+    free_mb = shutil.disk_usage(os.path.realpath(there)).free // BYTES_PER_MB
     what = f"{free_mb} MB free"
     if free_mb < FREE_MB_MIN:
         return Check("disk", "bad", what, "make room: nothing is acknowledged that can't be written")

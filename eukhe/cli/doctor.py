@@ -17,6 +17,7 @@ from eukhe.errors import ChatLockedError
 from eukhe.limits import EXIT_FAILED
 from eukhe.model.chat import ChatLimits
 from eukhe.world.disk import RealDisk
+from eukhe.world.home import find_chat
 from eukhe.world.index import SqliteIndex
 from eukhe.world.keys import keys_of
 from eukhe.world.lock import ChatLock, owner_pid
@@ -42,9 +43,11 @@ def command(given: Given, accept_gap: bool, as_json: bool) -> None:
     Then it looks at who can get at the files, the owner, keys, providers (one request that costs nothing), what their
     caches keep, and the disk. It fails where something is bad.
     """
-    chat = find(given)
     settings = settings_of(given)
-    logs, owner = _logs(chat, settings.chat_limits(), accept_gap)
+    if find_chat(given.home) is None and not accept_gap:
+        logs, owner = Check("logs", "ok", "there is no chat here yet"), None
+    else:
+        logs, owner = _logs(find(given), settings.chat_limits(), accept_gap)
     found = [logs, *checks(given.home, settings, keys_of(os.environ, settings), owner)]
     if as_json:
         emit_json(

@@ -58,7 +58,8 @@ def find(given: Given) -> Path:
     """The chat's folder. NotFoundError where the home has none."""
     folder = find_chat(given.home)
     if folder is None:
-        raise NotFoundError(f"{given.home}: there is no chat here yet; `eukhe chat import sessions PATH` begins one")
+        begins = "`eukhe -p TEXT` begins one, or `eukhe chat import sessions PATH`"
+        raise NotFoundError(f"{given.home}: there is no chat here yet; {begins}")
     return folder
 
 
