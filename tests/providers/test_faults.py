@@ -2,8 +2,8 @@
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain, count, repeat
 
 import pytest
@@ -127,9 +127,44 @@ def test_a_server_that_is_not_there_is_an_outage(form: FormName) -> None:
     assert "ConnectError" in last.why or "refused" in last.why
 
 
+def answering(data: bytes) -> AbstractContextManager[tuple[str, list[socket.socket]]]:
+    """A server that says this to whoever comes, and no more."""
+
+    def say(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(data)
+        connection.close()
+
+    return listening(say)
+
+
+@pytest.mark.rule("D13")
+@pytest.mark.parametrize("body", [b'{"error": {"mess', b""])
+def test_an_error_whose_body_breaks_off_is_what_its_status_says(form: FormName, body: bytes) -> None:
+    head = b"HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n"
+    with answering(head + body) as (address, _):
+        last = end(Order(1, TurnRequest(MODELS[form], talk()), Key(form, "sk-one", address)))
+    assert isinstance(last, Outage)
+    assert last.key
+    assert f"{form}: 401" in last.why
+
+
+def test_a_key_is_not_taken_to_where_a_server_points(form: FormName) -> None:
+    with listening() as (elsewhere, came):
+        moved = f"HTTP/1.1 307 Moved\r\nlocation: {elsewhere}/\r\ncontent-length: 0\r\n\r\n".encode()
+        with answering(moved) as (address, _):
+            last = end(Order(1, TurnRequest(MODELS[form], talk()), Key(form, "sk-one", address)))
+        assert [] == came
+    assert isinstance(last, Outage)
+    assert last.key
+    assert f"{form}: 307" in last.why
+
+
 @contextmanager
-def listening() -> Iterator[tuple[str, list[socket.socket]]]:
-    """A port that notes who connects to it, and says nothing."""
+def listening(
+    says: Callable[[socket.socket], object] = lambda connection: None,
+) -> Iterator[tuple[str, list[socket.socket]]]:
+    """A port that notes who connects to it, and what it says to them."""
     came: list[socket.socket] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -139,6 +174,7 @@ def listening() -> Iterator[tuple[str, list[socket.socket]]]:
                     came.append(server.accept()[0])
                 except OSError:
                     return
+                says(came[-1])
 
         thread = threading.Thread(target=take)
         thread.start()

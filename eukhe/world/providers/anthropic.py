@@ -1,12 +1,14 @@
 """anthropic/NAME: Claude, by Anthropic's own package. A worker's alone: loading it takes a second.
 
-The package makes the request; the stream is read by us, since it takes one that just ends for a whole one, swallows
-pings, and lets other packages' errors through.
+The package makes the request; what comes is read by us. Of a stream it takes one that just ends for a whole one,
+swallows pings, and lets other packages' errors through; of an error it reads all, forgets its status where that breaks
+off, and where it is told to go elsewhere it takes the key there.
 """
 
 import ssl
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from functools import cache
 from http import HTTPStatus
 from typing import Any, cast
@@ -21,7 +23,7 @@ from eukhe.world.providers.address import address_of, key_of, model_of
 from eukhe.world.providers.anthropic_form import Messages, body
 from eukhe.world.providers.draft import told
 from eukhe.world.providers.registry import ANTHROPIC
-from eukhe.world.providers.trouble import Trouble, of_error, of_status, retry_after, words_of
+from eukhe.world.providers.trouble import Trouble, of_answer, of_error
 from eukhe.world.worker_wire import Order
 
 
@@ -45,8 +47,17 @@ def _client(key: Key | None, value: str, transport: httpx2.BaseTransport | None)
         api_key=value,
         max_retries=0,  # when to try again is the queue's to say
         timeout=timeout,
-        http_client=anthropic.DefaultHttpxClient(verify=_tls(), timeout=timeout, transport=transport),
+        http_client=anthropic.DefaultHttpxClient(
+            verify=_tls(), timeout=timeout, transport=transport, event_hooks={"response": [_refuse]}
+        ),
     )
+
+
+def _refuse(response: httpx2.Response) -> None:
+    """Trouble where an answer is none to a call, before anybody follows or reads it."""
+    if response.status_code != HTTPStatus.OK:
+        with closing(response):
+            raise Trouble(of_answer(ANTHROPIC, response, time.time()))
 
 
 @cache
@@ -60,10 +71,9 @@ def _open(client: anthropic.Anthropic, order: Order) -> "anthropic.Stream[Any]":
     try:
         request = body(model_of(order), order.talk)
         return cast("anthropic.Stream[Any]", cast(Any, client.messages).create(**request, stream=True))
-    except anthropic.APIStatusError as error:
-        wait_s = retry_after(error.response.headers, time.time())
-        raise Trouble(of_status(ANTHROPIC, error.status_code, words_of(error.body), wait_s)) from error
     except Exception as error:
+        if isinstance(error.__cause__, Trouble):  # the package has its own name for whatever comes up in a request
+            raise error.__cause__ from error
         raise Trouble(of_error(ANTHROPIC, error, None, began=False)) from error
 
 

@@ -3,7 +3,7 @@
 import ssl
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from functools import cache
 from http import HTTPStatus
 
@@ -11,13 +11,13 @@ import httpx
 import orjson
 
 from eukhe.actors.ports import CallEvent, Key, TurnRequest
-from eukhe.limits import ERROR_BODY_BYTES_MAX, PROVIDER_CONNECT_S, PROVIDER_SILENCE_S, STREAM_LINE_BYTES_MAX
+from eukhe.limits import PROVIDER_CONNECT_S, PROVIDER_SILENCE_S, STREAM_LINE_BYTES_MAX
 from eukhe.model.talk import Talk
 from eukhe.world.providers.address import address_of, key_of, model_of
 from eukhe.world.providers.draft import told
 from eukhe.world.providers.openai_form import Completion, body
 from eukhe.world.providers.registry import OPENAI
-from eukhe.world.providers.trouble import Trouble, of_error, of_status, retry_after, words_of
+from eukhe.world.providers.trouble import Trouble, beginning, of_answer, of_error
 from eukhe.world.worker_wire import Order
 
 
@@ -54,11 +54,8 @@ def _open(client: httpx.Client, order: Order, value: str) -> httpx.Response:
         )
         response = client.send(request, stream=True)
         if response.status_code != HTTPStatus.OK:
-            words = ""
-            with closing(response), suppress(httpx.HTTPError):  # the status says enough
-                words = words_of(_read(response, ERROR_BODY_BYTES_MAX))
-            wait_s = retry_after(response.headers, time.time())
-            raise Trouble(of_status(OPENAI, response.status_code, words, wait_s))
+            with closing(response):
+                raise Trouble(of_answer(OPENAI, response, time.time()))
     except Trouble:
         raise
     except Exception as error:
@@ -71,17 +68,7 @@ def _chunks(response: httpx.Response) -> Iterator[bytes]:
     if not response.headers.get("content-type", "").startswith("application/json"):
         yield from response.iter_bytes()
         return
-    yield b"data: " + b" ".join(_read(response, STREAM_LINE_BYTES_MAX).splitlines()) + b"\n\n"
-
-
-def _read(response: httpx.Response, bytes_max: int) -> bytes:
-    """The body, or its beginning."""
-    found = b""
-    for chunk in response.iter_bytes():
-        found += chunk
-        if len(found) > bytes_max:
-            break
-    return found[:bytes_max]
+    yield b"data: " + b" ".join(beginning(response.iter_bytes(), STREAM_LINE_BYTES_MAX).splitlines()) + b"\n\n"
 
 
 def prepare() -> None:

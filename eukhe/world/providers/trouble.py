@@ -5,17 +5,17 @@ wants a key. All else fails the one call: what is wrong with it, a stream that b
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 
 from eukhe.actors.ports import Broke, Outage
-from eukhe.limits import ERROR_WORDS_CHARS_MAX, MILLISECONDS, RETRY_AFTER_MAX_S
+from eukhe.limits import ERROR_BODY_BYTES_MAX, ERROR_WORDS_CHARS_MAX, MILLISECONDS, RETRY_AFTER_MAX_S
 from eukhe.model.talk import Usage
 from eukhe.model.text import clip, flatten
 
@@ -81,6 +81,35 @@ def of_status(provider: str, status: int, words: str, retry_after_s: float | Non
     if "reasoning_effort" in words:
         why += "; this server takes no such effort: set thinking (memory.thinking) to medium"
     return Broke(why, final=True)
+
+
+class Answer(Protocol):
+    """A provider's, with its headers read: in httpx, or in the package that stands in for it."""
+
+    status_code: int
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    def iter_bytes(self) -> Iterator[bytes]: ...
+
+
+def of_answer(provider: str, answer: Answer, now_unix_s: float) -> Broke | Outage:
+    """What an answer that is no response means. Its status says enough where its body can't be read."""
+    words = ""
+    with suppress(Exception):
+        words = words_of(beginning(answer.iter_bytes(), ERROR_BODY_BYTES_MAX))
+    return of_status(provider, answer.status_code, words, retry_after(answer.headers, now_unix_s))
+
+
+def beginning(chunks: Iterable[bytes], bytes_max: int) -> bytes:
+    """A body, or as much of it."""
+    found = bytearray()
+    for chunk in chunks:
+        found += chunk
+        if len(found) > bytes_max:
+            break
+    return bytes(found[:bytes_max])
 
 
 def words_of(body: object) -> str:
