@@ -258,6 +258,14 @@ def test_what_the_owner_still_said_is_heard_before_that_it_is_gone(tmp_path: Pat
                 link.hear(WAIT_S)
 
 
+def test_one_whose_owner_is_gone_can_still_be_woken_until_it_is_closed(tmp_path: Path) -> None:
+    with linked(tmp_path) as (link, end):
+        end.close()
+        with pytest.raises(OwnerGone):
+            link.hear(WAIT_S)
+        link.wake()  # by another thread, which has not heard of it
+
+
 def test_also_where_the_owner_had_not_read_all(tmp_path: Path) -> None:
     with linked(tmp_path) as (link, end):
         link.tell("", Ping("edge", 1))

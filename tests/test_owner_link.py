@@ -142,16 +142,21 @@ def test_of_two_owners_that_were_found_the_first_one_heard_of_is_not_the_one_the
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(ChatLockedError("it is owned"), "it is owned"), (Bug("odd"), "a fault of eukhe: odd")]
+    ("error", "said", "bug"),
+    [
+        (ChatLockedError("it is owned"), "it is owned", "None"),
+        (Bug("odd"), "a fault of eukhe: odd", "odd"),
+        (OSError("no room"), "a fault of eukhe: OSError: no room", "OSError: no room"),
+    ],
 )
 def test_where_none_can_be_had_that_is_heard_and_it_can_be_looked_for_again(
-    error: Exception, said: str, owners: Owners, link: RealOwnerLink
+    error: Exception, said: str, bug: str, owners: Owners, link: RealOwnerLink
 ) -> None:
     ear, line = Ear(), FakeLine(2)
     owners.next.put(error)
     link.open(ear)
     assert OwnerLost(said) == ear.next()
-    assert (error if isinstance(error, Bug) else None) is link.bug
+    assert bug == str(link.bug)
     owners.next.put(line)
     link.open(ear)
     assert OwnerFound(2) == ear.next()

@@ -5,6 +5,7 @@ one before, and goes nowhere. The courier sends again what was not answered.
 """
 
 import threading
+import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from queue import Empty, SimpleQueue
@@ -24,7 +25,7 @@ Heard = Callable[[OwnerEvent], None]
 class RealOwnerLink:
     """Implements `OwnerLink`. The owner is one in the background, or with `--no-service` this process, on that thread.
 
-    `bug`: what that owner broke by, if it did.
+    `bug`: what that owner broke by, or this thread, if one did.
     """
 
     def __init__(self, given: Given) -> None:
@@ -70,8 +71,9 @@ class RealOwnerLink:
             return
         except ExpectedError as error:
             why = str(error)
-        except Bug as error:
-            self.bug, why = error, f"a fault of eukhe: {error}"
+        except Exception as error:  # noqa: BLE001, a thread that ends without a word leaves its client waiting for ever
+            self.bug = error if isinstance(error, Bug) else _bug(error)
+            why = f"a fault of eukhe: {self.bug}"
         with self._lock:
             self._thread = None
         heard(OwnerLost(why))
@@ -121,3 +123,7 @@ class RealOwnerLink:
             self._line = None
             self._orders = SimpleQueue()
         line.close()
+
+
+def _bug(error: Exception) -> Bug:
+    return Bug(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))

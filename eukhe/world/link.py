@@ -32,7 +32,10 @@ _INTERRUPTED: Final = "it is not known what the chat's owner was told"
 
 
 class Link:
-    """One thread's, but for `wake`. `pid`: the owner's process."""
+    """One thread's, but for `wake`. `pid`: the owner's process.
+
+    Whoever has it closes it, also one whose owner is gone: others may be about to wake it.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         """Of a connection that was made, and does not block; use `connect`."""
@@ -91,13 +94,11 @@ class Link:
         while True:
             while (message := self._next()) is None:
                 if self._gone is not None:
-                    self.close()
                     raise OwnerGone(self._gone)
                 self._wait(until_s)
             if not isinstance(message, Refused):
                 return message
             if not message.leaving:
-                self.close()
                 raise OwnerRefused(message.why)
             # It has to finish first; that it is gone is what will be heard of it.
 
