@@ -221,10 +221,18 @@ def test_a_text_that_comes_in_pieces_is_hidden_as_the_whole_would_be(text: str, 
 
 
 def test_of_a_stream_only_its_last_word_is_held_back() -> None:
+    stream = Secrets(OWN).stream()
+    assert ["one ", "two ", ""] == [stream.take(piece) for piece in ("one tw", "o thr", "ee")]
+    assert "three" == stream.rest()
+    assert "" == stream.rest()
+
+
+def test_what_one_stream_held_back_comes_before_the_next_goes_on() -> None:
     streams = Secrets(OWN).streams()
-    assert ["one ", "two ", ""] == [streams.take("text", piece) for piece in ("one tw", "o thr", "ee")]
-    assert "" == streams.take("thought", "x")
-    assert [("text", "three"), ("thought", "x")] == streams.rest()
+    assert [("text", "I ")] == streams.take("text", "I look.")
+    assert [("text", "look.")] == streams.take("use", "{}")
+    assert [("use", "{}"), ("text", "And ")] == streams.take("text", "And so")
+    assert [("text", "so")] == streams.rest()
     assert [] == streams.rest()
 
 

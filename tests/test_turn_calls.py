@@ -47,6 +47,16 @@ def test_a_paid_call_enters_the_gate_is_counted_is_sent_says_it_is_read_leaves_a
     assert sent.blocks > len(it.model.requests[0].talk.tools)
 
 
+def test_what_the_model_says_is_told_in_its_order() -> None:
+    deltas = (Delta("text", "I look."), Delta("use", '{"id": 0}'))
+    reply = says("I look.", use("date", '{"id": 0}'))
+    with on("sim") as runtime, client(runtime, [(*deltas, reply[-1]), says("Done.")]) as it:
+        it.say("Do it.")
+        it.over()
+    told = [(said.kind, said.text) for said in it.told(TurnSaid)]
+    assert [("text", "I "), ("text", "look."), ("use", '{"id": '), ("use", "0}")] == told[:4]
+
+
 @pytest.mark.rule("30")
 def test_calls_of_a_turn_have_the_same_prefix_and_each_a_name_of_its_own(both_runtimes: Runtime) -> None:
     with client(both_runtimes, [says("", use("date", '{"id":0}')), says("Done.")]) as it:

@@ -107,7 +107,7 @@ class Call:
             case Responding(usage):
                 return self._responded(usage)
             case Delta(kind, text):
-                return self._show(kind, self._hiding.take(kind, text))
+                return self._show(self._hiding.take(kind, text))
             case Replied(_, reply, usage):
                 assert self._call is not None
                 self._desk.forget(self._call)
@@ -130,14 +130,13 @@ class Call:
         read = self._desk.follow(PrefixRead(NAME, self._at_gate))
         return [read, self._desk.follow(CallResponded(self._name, self._so_far))]
 
-    def _show(self, kind: str, text: str) -> Effects:
-        if kind == TEXT:
-            self.said += text
-        return [edge(TurnSaid(kind, text, self._asked.agent))] if text else []
+    def _show(self, pieces: list[tuple[str, str]]) -> Effects:
+        self.said += "".join(text for kind, text in pieces if kind == TEXT)
+        return [edge(TurnSaid(kind, text, self._asked.agent)) for kind, text in pieces]
 
     def _rest(self) -> Effects:
         """What was held back, as it could have been the beginning of a secret."""
-        return flat(*(self._show(kind, text) for kind, text in self._hiding.rest()))
+        return self._show(self._hiding.rest())
 
     def _over(self, usage: Usage | None, why: str = "") -> Effects:
         """It has ended, in whatever way: it leaves the gate, and what it cost is told, as far as that is known."""

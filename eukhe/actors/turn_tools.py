@@ -67,7 +67,7 @@ class Tool:
         self._order: int | None = None  # the ticket of what is asked of the owner
         self._rule: str | None = None  # that would allow it, while the user is asked
         self._runs = False
-        self._hiding = desk.secrets.streams()
+        self._hiding = desk.secrets.stream()
 
     def begin(self) -> Effects:
         began = edge(ToolBegan(self._number, self._use.name, self._use.input, self._agent))
@@ -158,10 +158,9 @@ class Tool:
             case Permit(_, yes, always):
                 return self._answered(yes, always)
             case ToolHeard(_, ToolSaid(text)):
-                return self._printed(self._hiding.take("tool", text))
+                return self._printed(self._hiding.take(text))
             case ToolHeard(_, ToolEnded(text, images, failed)):
-                rest = flat(*(self._printed(piece) for _, piece in self._hiding.rest()))
-                return flat(rest, self._end(text, images, failed))
+                return flat(self._printed(self._hiding.rest()), self._end(text, images, failed))
         return []
 
     def _printed(self, text: str) -> Effects:

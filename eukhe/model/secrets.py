@@ -84,7 +84,7 @@ class Secrets:
         return HidingStream(self)
 
     def streams(self) -> "HidingStreams":
-        """Hides in several such texts at once."""
+        """Hides in several such texts that take turns."""
         return HidingStreams(self)
 
     def settled(self, text: str) -> tuple[str, str]:
@@ -164,19 +164,26 @@ class HidingStream:
 
 
 class HidingStreams:
-    """Streams of several kinds, as a reply's text and its thoughts."""
+    """Streams of several kinds that take turns, as a reply's thoughts, its text, its tools' inputs.
+
+    What one held back is shown before the next goes on: no secret stands in two of them.
+    """
 
     def __init__(self, secrets: Secrets) -> None:
-        self._secrets = secrets
-        self._streams: dict[str, HidingStream] = {}
+        self._kind = ""
+        self._stream = HidingStream(secrets)
 
-    def take(self, kind: str, text: str) -> str:
-        """What can be shown of that kind, now that this has come."""
-        return self._streams.setdefault(kind, HidingStream(self._secrets)).take(text)
+    def take(self, kind: str, text: str) -> list[tuple[str, str]]:
+        """What can be shown, by kind, now that this has come."""
+        ended = [] if kind == self._kind else self.rest()
+        self._kind = kind
+        shown = self._stream.take(text)
+        return [*ended, (kind, shown)] if shown else ended
 
     def rest(self) -> list[tuple[str, str]]:
-        """What was held back, by kind, at the end."""
-        return [(kind, rest) for kind, stream in self._streams.items() if (rest := stream.rest())]
+        """What is still held back, at the end."""
+        rest = self._stream.rest()
+        return [(self._kind, rest)] if rest else []
 
 
 def _mark(kind: str, digested: str) -> str:
