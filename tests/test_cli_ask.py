@@ -128,6 +128,9 @@ def test_an_image_goes_with_the_text(played: Played, tmp_path: Path) -> None:
         (("-p", "x", "--image", "/nowhere/at.png"), 1, "/nowhere/at.png: can't be read"),
         (("-p", "x", "--image", "/dev/null"), 1, "no PNG"),
         (("-p", "x", "--model", "nobody/x"), 1, "nobody/x"),
+        (("-p", "--help"), 2, "--help is an option"),
+        (("-p", "--output-format", "json", "hello"), 2, "--output-format is an option"),
+        (("-p", "--allow=bash"), 2, "is an option"),
     ],
 )
 def test_what_can_t_be_done_is_said_before_anything_is(

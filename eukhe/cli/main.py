@@ -25,13 +25,28 @@ DEBUG_VARIABLE = "EUKHE_DEBUG"
 COMPLETE_VARIABLE = "_EUKHE_COMPLETE"
 
 
+def _no_option(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """What -p says. UsageError where that is an option, which was meant as one."""
+    options = {*context.help_option_names, *(name for one in context.command.params for name in one.opts)}
+    if text is not None and text.partition("=")[0] in options:
+        raise click.UsageError(f"-p takes the text right behind it, and {text} is an option.")
+    return text
+
+
 @click.command(
     cls=Group,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A coding agent whose memory is one chat that never ends.",
     invoke_without_command=True,
 )
-@click.option("-p", "--print", "text", metavar="TEXT", help="One turn: print the reply. `-` takes stdin for the text.")
+@click.option(
+    "-p",
+    "--print",
+    "text",
+    metavar="TEXT",
+    callback=_no_option,
+    help="One turn: print the reply. `-` takes stdin for the text.",
+)
 @click.option(
     "--output-format",
     type=click.Choice(("text", "json", "stream-json")),
