@@ -118,7 +118,7 @@ def test_the_view_comes_first_then_what_is_so_now_then_the_mark_of_a_turn_then_t
     both_runtimes: Runtime,
 ) -> None:
     with client(both_runtimes, [says("Yes.")]) as it:
-        it.say("Is it?", state="it is noon")
+        it.say("Is it?")
         it.over()
     (speech,) = it.model.requests[0].talk.speeches
     view, state, turn, words = map(_unmarked, speech.blocks)
@@ -300,9 +300,25 @@ def test_texts_that_come_twice_begin_one_turn(both_runtimes: Runtime) -> None:
     assert 2 == len(it.owner.said)
 
 
+@pytest.mark.rule("51", "58")
+def test_a_turn_that_a_report_begins_is_told_what_is_so_then(both_runtimes: Runtime) -> None:
+    begins = use("agent", '{"name":"Ann","task":"Find it."}')
+    with client(both_runtimes, [says("", begins), says("I let her."), says("Good.")]) as it:
+        it.model.by_task["Find it."] = []
+        it.say("Let Ann look.")
+        it.over()
+        it.state = "it is evening"
+        tell(it, asked(it), *says("Found it."))
+        it.over()
+    first, *_, last = [str(request.talk.speeches[0]) for request in it.model.requests]
+    assert ("it is noon" in first, "it is evening" in first) == (True, False)
+    assert ("it is noon" in last, "it is evening" in last) == (False, True)
+
+
 def test_what_no_log_can_hold_is_replaced(both_runtimes: Runtime) -> None:
     with client(both_runtimes, [says("Done.")]) as it:
-        it.system.actors["turn"].tell(Say("half of one: \ud83d\0", (), "\ud83d"))
+        it.state = "\ud83d"
+        it.system.actors["turn"].tell(Say("half of one: \ud83d\0", ()))
         it.over()
     assert ("user", "half of one: \ufffd\ufffd") == it.owner.said[0]
 

@@ -306,7 +306,8 @@ def test_a_secret_is_nowhere_but_in_the_tool_that_runs(both_runtimes: Runtime) -
     with client(both_runtimes, rules=["bash"]) as it:
         it.tools.answers["bash"] = [[ToolSaid(f"it is {SECRET}\n"), ToolEnded(f"it is {SECRET}\n")]]
         it.owner.answers[ReadView] = lambda read: ViewTexts(read.ticket, (f"user: {SECRET}", "eukhe: as it was before"))
-        it.say(f"Use {SECRET}.", state=f"folder {SECRET}")
+        it.state = f"folder {SECRET}"
+        it.say(f"Use {SECRET}.")
         call = asked(it)
         words = next(block.text for block in reversed(_texts(it)) if mark in block.text)
         told = words[words.index("[") : words.index("]") + 1]

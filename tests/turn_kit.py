@@ -276,7 +276,9 @@ class Client:
         self.clock = SimClock()
         self.scheduler = Scheduler(1, self.clock)
         outside = Outside(self.model, tools, owner)
-        desk = Desk("s", mind, policy, Secrets(SECRETS), 20.0, lambda name, usage: usage.output / 1000)
+        self.state = "it is noon"
+        secrets = Secrets(SECRETS)
+        desk = Desk("s", mind, policy, secrets, 20.0, lambda name, usage: usage.output / 1000, lambda: self.state)
         makers = {COURIER: lambda: Courier("s"), TURN: lambda: Turn(desk)}
         self.system: Threads | SimSystem
         if runtime.name == "threads":
@@ -291,8 +293,8 @@ class Client:
         self.system.end()
         self.runtime.handled += 1
 
-    def say(self, text: str, images: tuple[bytes, ...] = (), state: str = "it is noon") -> None:
-        self.tell(Say(text, images, state))
+    def say(self, text: str, images: tuple[bytes, ...] = ()) -> None:
+        self.tell(Say(text, images))
 
     def stop(self) -> None:
         self.tell(StopTurn())

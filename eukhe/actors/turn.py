@@ -58,7 +58,6 @@ class Turn:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._main: Main | None = None
-        self._state = ""  # as the user's last words brought it
         self._agents: list[Agent] = []  # that work
         self._waiting: deque[Agent] = deque()  # until one of these has ended
         self._attends: int | None = None
@@ -69,10 +68,8 @@ class Turn:
         match message:
             case Say() if self._sync is not None:
                 return []  # the client ends
-            case Say(text, images, state):
-                hidden = self._desk.secrets.hide
-                self._state = hidden(clean(state))
-                return self._hear(Words("user", hidden(clean(text)), images))
+            case Say(text, images):
+                return self._hear(Words("user", self._hidden(text), images))
             case StopTurn():
                 return self._stop()
             case CallHeard(call) | ToolHeard(call) | Permit(call):
@@ -116,8 +113,12 @@ class Turn:
         return self._begin([words])
 
     def _begin(self, words: list[Words]) -> Effects:
-        self._main = Main(self._desk, words, self._state, self._main_over, self._begin_agent)
+        state = self._hidden(self._desk.state())
+        self._main = Main(self._desk, words, state, self._main_over, self._begin_agent)
         return flat(self._attend(), self._main.begin())
+
+    def _hidden(self, text: str) -> str:
+        return self._desk.secrets.hide(clean(text))
 
     def _main_over(self, left: list[Words]) -> Effects:
         """`left`: what came too late for it."""

@@ -39,6 +39,9 @@ class Desk:
 
     `settle_s`: how long a turn waits for its view at most. `texts`: those in force, once the owner has said them.
     `now_s`: the clock's monotonic seconds.
+
+    `state`: says what is so now, for the end of a turn's view: date, folder, its AGENTS.md, branch. Rule 51. Also one
+    that a subagent's report begins, hours after the last word of the user's, is told what is so then.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Desk:
         secrets: Secrets,
         settle_s: float,
         usd: Price = lambda model, usage: 0.0,
+        state: Callable[[], str] = str,
     ) -> None:
         self.session = session
         self.mind = mind
@@ -56,6 +60,7 @@ class Desk:
         self.secrets = secrets
         self.settle_s = settle_s
         self.usd = usd
+        self.state = state
         self.texts: Texts | None = None
         self.now_s = 0.0
         self._numbers = count(1)

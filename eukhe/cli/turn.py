@@ -59,14 +59,13 @@ class Chat:
         self._system = system
         self._home = home
         self._folder = folder
-        self._clock = RealClock()
         self._is_on = False  # a turn, or there is about to be one
         self._agents: set[str] = set()  # that work
 
     def say(self, text: str, images: Sequence[bytes] = ()) -> None:
         """A new turn, or a word into the one that runs."""
         self._is_on = True
-        self._system.tell(TURN, Say(text, tuple(images), state_now(self._folder, self._clock)))
+        self._system.tell(TURN, Say(text, tuple(images)))
 
     def stop(self) -> None:
         """The turn that runs is to end now; where none does, the subagents."""
@@ -128,11 +127,13 @@ def client(given: Given, rules: Sequence[str] = (), *, attended: bool) -> Iterat
         prices = Prices(settings.prices())
         settle_s = settings.whole("memory.settleTimeoutMs") / MILLISECONDS
         link = RealOwnerLink(given)
+        clock = RealClock()
+        state = partial(state_now, folder, clock)
         makers: dict[str, Callable[[], Behaviour]] = {
             COURIER: partial(Courier, session),
-            TURN: lambda: Turn(Desk(session, mind, policy, secrets, settle_s, prices.usd)),
+            TURN: lambda: Turn(Desk(session, mind, policy, secrets, settle_s, prices.usd, state)),
         }
-        system = Threads(makers, NoDisk(), RealClock(), NoWorkers(), outside=Outside(models, tools, link))
+        system = Threads(makers, NoDisk(), clock, NoWorkers(), outside=Outside(models, tools, link))
         try:
             system.begin()
             yield Chat(system, given.home, folder, model, said)

@@ -81,6 +81,7 @@ class Talker(Doer):
             Policy(RULES, Anywhere(), attended=True),
             Secrets({}),
             SETTLE_TIMEOUT_MS / MILLISECONDS,
+            state=lambda: f"Now: {self.machine.clock.monotonic_s():.0f}",
         )
         self.shadow = TurnShadow(self.machine, Turn(desk), self.models, self.tools, self)
         return self.shadow
@@ -111,7 +112,7 @@ class Talker(Doer):
     def say(self) -> None:
         """A new turn, or a word into the one that runs."""
         entry, now_s = self.machine.text.entry(), self.machine.clock.monotonic_s()
-        self._system.tell(TURN, Say(entry.text, entry.images, f"Now: {now_s:.0f}"))
+        self._system.tell(TURN, Say(entry.text, entry.images))
         self.since_s = now_s if self.since_s is None else self.since_s
 
     def rests(self) -> None:

@@ -75,7 +75,13 @@ class Played:
         settle_s = SETTLE_TIMEOUT_MS / MILLISECONDS
         mind = Mind(turn_model, "medium")
         desk = Desk(
-            "c", mind, Policy(("bash",), _Place(), attended=False), Secrets({}), settle_s, lambda model, usage: None
+            "c",
+            mind,
+            Policy(("bash",), _Place(), attended=False),
+            Secrets({}),
+            settle_s,
+            lambda model, usage: None,
+            lambda: f"It is {clock.local().isoformat(timespec='seconds')}, and the folder is /project.",
         )
         makers = {**owner, COURIER: lambda: Courier("c"), TURN: lambda: TurnActor(desk)}
         outside = Outside(_Models(self.provider), _Tools(self.provider), self._link)
@@ -109,8 +115,7 @@ class Played:
             return
         provider = self.provider
         provider.take(turn)
-        now = provider.clock.local().isoformat(timespec="seconds")
-        say = Say(turn.user, (), f"It is {now}, and the folder is /project.")
+        say = Say(turn.user, ())
         provider.scheduler.set_timer(("user",), turn.after_s, partial(self._system.tell, TURN, say))
 
 

@@ -38,14 +38,10 @@ class TurnDue(Msg, frozen=True):
 
 
 class Say(Msg, frozen=True):
-    """The user says something: a new turn, or a word into the one that runs, between its tool calls. Rule 46.
-
-    `state`: what is so now, for the end of the view: date, folder, its AGENTS.md, branch. Rule 51.
-    """
+    """The user says something: a new turn, or a word into the one that runs, between its tool calls. Rule 46."""
 
     text: str
     images: tuple[bytes, ...]
-    state: str
 
 
 class StopTurn(Msg, frozen=True):
