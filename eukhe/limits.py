@@ -370,7 +370,7 @@ SIM_ANSWER_S: Final = {  # within which an order is answered where nothing goes 
     "AgentSaid": 60.0,
     "StopOwner": 60.0,
 }
-SIM_WINDOW_BYTES: Final = 6_000  # that a client may be ahead
+SIM_WINDOW_BYTES: Final = 16_000  # that a client may be ahead: more than its calls at the gate take
 SIM_BEHIND_BYTES: Final = 3_000  # that one may be behind
 
 # The model of a provider's prompt cache

@@ -32,7 +32,7 @@ from eukhe.actors.messages import (
 from eukhe.actors.ports import OwnerFound, OwnerLost, OwnerSaid, ToolEnded
 from eukhe.actors.wire import encode
 from tests.actor_kit import Rig, Runtime, told
-from tests.turn_kit import asked, client, given, says, tell, use, when
+from tests.turn_kit import asked, client, given, heard_all, says, tell, use, when
 
 pytestmark = pytest.mark.usefixtures("both_runtimes")
 
@@ -225,6 +225,22 @@ def test_where_no_owner_can_be_had_any_more_the_turn_ends_and_says_why_and_the_n
         tell(it, asked(it), *says("Yes."))
         assert "Yes." == it.over().reply
     assert TurnOver is type(over)
+
+
+def test_words_that_came_too_late_for_a_turn_whose_owner_is_lost_begin_one_with_somebody_there(
+    both_runtimes: Runtime,
+) -> None:
+    with client(both_runtimes, [says("Done.")]) as it:
+        it.owner.answers[Append] = lambda append: None if append.entries[0].text == "Done." else it.owner.answer(append)
+        it.say("Do it.")
+        given(it, Append, 2)
+        it.say("And that.")
+        heard_all(it)
+        it.owner.dies(next_one=False)
+        assert "no owner can be had" == it.over().why
+        tell(it, asked(it), *says("Yes."))
+        assert ["Do it.", "And that."] == [text for _, text in it.owner.said]
+        assert 2 == len(given(it, Attend, 2))
 
 
 KINDS = tuple(kind for kind in Msg.__subclasses__() if kind.__name__ not in ("Attend", "Cancel"))

@@ -8,11 +8,14 @@ from eukhe.actors.messages import (
     AgentNamed,
     AgentOver,
     AgentSaid,
+    Append,
+    AppendFailed,
     Attend,
     BeginAgent,
     CallSent,
     Cancel,
     TurnOver,
+    Wait,
 )
 from eukhe.actors.ports import Outage, ToolEnded
 from eukhe.limits import AGENTS_MAX
@@ -190,3 +193,28 @@ def test_a_client_that_ends_stops_what_goes_on_and_logs_it(both_runtimes: Runtim
     assert ("work", "[Ann] stopped") in it.owner.said
     assert [] == list(it.model.running)
     assert not it.owner.accepted
+
+
+def test_of_a_report_that_can_t_be_logged_the_edge_is_told_too(both_runtimes: Runtime) -> None:
+    with client(both_runtimes, [says("", begins()), says("I let her.")]) as it:
+        it.model.by_task[TASK] = []
+        it.say("Let Ann look.")
+        it.until(TurnOver)
+        it.owner.answers[Append] = lambda append: AppendFailed(append.ticket, "the disk is full")
+        tell(it, asked(it), *says("Found it."))
+        assert AgentOver("Ann", "Found it.", -1) == it.until(AgentOver)
+        assert "the disk is full" == it.over().why
+        rests(it)
+
+
+def test_of_a_report_that_waits_for_a_view_the_edge_is_told_when_no_owner_can_be_had(both_runtimes: Runtime) -> None:
+    with client(both_runtimes, [says("", begins()), says("I let her.")]) as it:
+        it.model.by_task[TASK] = []
+        it.say("Let Ann look.")
+        it.until(TurnOver)
+        it.owner.silent.add(Wait)
+        tell(it, asked(it), *says("Found it."))
+        given(it, Wait, 2)
+        it.owner.dies(next_one=False)
+        assert AgentOver("Ann", "Found it.", -1) == it.until(AgentOver)
+        it.over()

@@ -28,7 +28,9 @@ from eukhe.model.turn import STOPPED, Conversation, Over, Words
 
 ROLE: Final = "agent"
 _REFUSED: Final = {AGENT: "A subagent starts no others: do this part yourself."}
-_NOWHERE: Final = -1  # the id of a report that could not be logged
+REPORT: Final = "work"
+"""The kind of the message that a subagent's report is."""
+NOWHERE: Final = -1  # the id of a report that could not be logged
 
 
 class Agent:
@@ -89,7 +91,7 @@ class Agent:
     def over(self, over: Over) -> Effects:
         report = _report(self.agent, over)
         if self._is_lost:
-            return flat(edge(agent_over(report.text, _NOWHERE)), self._over(self, report, True))
+            return flat(edge(agent_over(report.text, NOWHERE)), self._over(self, report, True))
         if not over.stopped:
             return self._over(self, report, False)
         entry = Entry(report.kind, report.text, key=self._desk.name())
@@ -99,7 +101,7 @@ class Agent:
         return [append]
 
     def _reported(self, report: Words, answer: AppendDone | AppendFailed) -> Effects:
-        at = answer.entries[0].first if isinstance(answer, AppendDone) else _NOWHERE
+        at = answer.entries[0].first if isinstance(answer, AppendDone) else NOWHERE
         return flat(edge(agent_over(report.text, at)), self._over(self, report, True))
 
 
@@ -116,7 +118,7 @@ def _answered(answer: AgentLogged, logged: Callable[[], Effects], failed: Callab
 def _report(name: str, over: Over) -> Words:
     """One message. Of one that failed it says so, and how far it had come."""
     if over.stopped:
-        return Words("work", f"[{name}] {over.reply or STOPPED}")
+        return Words(REPORT, f"[{name}] {over.reply or STOPPED}")
     if over.why:
-        return Words("work", f"[{name}] failed: {over.why}" + (f"\n{over.reply}" if over.reply else ""))
-    return Words("work", f"[{name}] {over.reply}")
+        return Words(REPORT, f"[{name}] failed: {over.why}" + (f"\n{over.reply}" if over.reply else ""))
+    return Words(REPORT, f"[{name}] {over.reply}")

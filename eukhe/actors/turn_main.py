@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from eukhe.actors.messages import Append, AppendDone, AppendFailed, Entry, TurnLogged, TurnOver
-from eukhe.actors.turn_agent import agent_over
+from eukhe.actors.turn_agent import NOWHERE, REPORT, agent_over
 from eukhe.actors.turn_call import Asked
 from eukhe.actors.turn_desk import Desk, Effects, edge, flat
 from eukhe.actors.turn_speaker import Speaker
@@ -35,6 +35,7 @@ class Main:
     ) -> None:
         self._desk = desk
         self._words = words  # until they open the conversation, or after it has ended
+        self._reports = [word.text for word in words if word.kind == REPORT]  # of subagents, not logged yet
         self._over = over
         self._begin_agent = begin_agent
         self._viewing: Viewing | None = Viewing(desk, state, self._go_on, self._give_up)
@@ -48,6 +49,8 @@ class Main:
 
     def hear(self, words: Words) -> None:
         """Something is said meanwhile."""
+        if words.kind == REPORT:
+            self._reports.append(words.text)
         if self._speaker is None or self._speaker.conversation.is_over:
             self._words.append(words)
         else:
@@ -114,7 +117,8 @@ class Main:
         for entry, at in zip(entries, done.entries, strict=True):
             self._ids += range(at.first, at.first + at.count)
             effects.append(edge(TurnLogged(entry.kind, at.first, at.count)))
-            if entry.kind == "work":
+            if entry.kind == REPORT:
+                self._reports.remove(entry.text)
                 effects.append(edge(agent_over(entry.text, at.first)))
         return effects
 
@@ -137,4 +141,9 @@ class Main:
             over.stopped,
             over.why,
         )
-        return flat(edge(ended), self._over(self._words))
+        return flat(self._lost_reports(), edge(ended), self._over(self._words))
+
+    def _lost_reports(self) -> Effects:
+        """The edge waits for its subagents: of a report that could not be logged it is told, too."""
+        late = [words.text for words in self._words]
+        return [edge(agent_over(report, NOWHERE)) for report in self._reports if report not in late]

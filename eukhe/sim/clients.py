@@ -41,6 +41,7 @@ from eukhe.limits import (
     SIM_AT_ONCE_MAX,
     SIM_COME_AGAIN_S,
     SIM_DEAF_S,
+    SIM_PATIENCE_S,
     SIM_WINDOW_BYTES,
 )
 from eukhe.sim import rude
@@ -162,6 +163,10 @@ class Client(Doer):
         if act == "wait":
             self.idle = True
             return
+        if act == "rest":  # until those who talk have ended: they say more
+            self.settled = False
+            self.later(SIM_PATIENCE_S, self._act)
+            return
         self._do(act)
         self._think()
 
@@ -188,7 +193,9 @@ class Client(Doer):
         if self.machine.finishing or self.machine.text.left <= 0:
             if self.orders or self.again:
                 return "wait" if not self.again else "append"
-            return "leave" if self.settled and not self.machine.talkers else "settle"
+            if self.machine.talkers:
+                return "rest"
+            return "leave" if self.settled else "settle"
         if len(self.orders) >= SIM_AT_ONCE_MAX:
             return "wait"
         return self.random.choice(ACTS + PAID_ACTS if self.machine.options.paid else ACTS)
@@ -200,7 +207,6 @@ class Client(Doer):
             case "attend":
                 self.presence.change()
             case "settle":
-                self.settled = False
                 self.order(Settle(self.name, self.outbox.ticket(), self.total, take=True))
             case "status":
                 ticket = self.outbox.ticket()
@@ -326,7 +332,8 @@ class Client(Doer):
             case Settled():
                 self.order(AskStatus(self.name, self.outbox.ticket()))
             case Status():
-                self.settled = answer.idle and not (answer.paused or answer.parked)
+                all_ = sum(answer.t >> level for level in range(answer.t.bit_length()))
+                self.settled = answer.idle and answer.nodes == all_
             case Stopping():
                 self.machine.faults.meet("owner-ends")
             case Seen():

@@ -30,8 +30,8 @@ RARE = Odds(4_000, 800)  # number: likewise, of what is worst
 OFTEN = Odds(1_000, 150)  # number: likewise, of what is slight
 START = Odds(6, 2)  # number: of the owners that come
 CALL = Odds(25, 5)  # number: of the model's calls
-TURN = Odds(6, 2)  # number: of the turns, of calls that may be stopped, of owners that come
-TALK = Odds(12, 3)  # number: of the calls and the tools of turns
+TURN = Odds(6, 2)  # number: of turns, their calls and tools, of calls that may be stopped, of owners that come
+TALK = Odds(4, 2)  # number: of what few turns come to: tools, calls of subagents
 FRAME = Odds(100, 20)  # number: of the frames sent
 ACT = Odds(40, 8)  # number: of what clients do
 
@@ -72,9 +72,9 @@ FAULTS: Mapping[str, Fault] = {
     "odd-reply": Fault("a reply with newlines, NUL, ESC, a head, a tag", "29, 36", CALL),
     "twice": Fault("a call's end is told twice", "33", CALL),
     "after-stop": Fault("a call's end comes after it was stopped", "33", TURN),
-    "broken-turn": Fault("a turn's call breaks, is too long, is refused, has no key", "30, 31, 32", TALK),
-    "hung-turn": Fault("a turn's call never ends, until the user stops it", "30, 40", TALK),
-    "odd-turn": Fault("a turn's reply is empty, cut, refused, or wants tools that can't be", "29", TALK),
+    "broken-turn": Fault("a turn's call breaks, is too long, is refused, has no key", "30, 31, 32", TURN),
+    "hung-turn": Fault("a turn's call never ends, until the user stops it", "30, 40", TURN),
+    "odd-turn": Fault("a turn's reply is empty, cut, refused, or wants tools that can't be", "29", TURN),
     "broken-agent": Fault("a subagent's call fails for good", "31", TALK),
     "failed-tool": Fault("a tool fails", "40", TALK),
     "hung-tool": Fault("a tool never ends, until the user stops it", "40", TALK),

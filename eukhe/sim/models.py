@@ -22,7 +22,7 @@ TASK: Final = "task-of"
 """Each subagent's task begins with it, and nothing else does."""
 REQUESTS: Final = 4  # number: of a turn, after which its model wants no more tools
 USAGE: Final = Usage(input=10, output=20, cache_read=300, cache_write=40)  # number: tokens
-TOOLS: Final = ("bash", "bash", "bash", "write", "zoom", "date", "search", "at", "agent")
+TOOLS: Final = ("bash", "bash", "bash", "write", "zoom", "date", "search", "at", "agent", "agent")
 _BROKEN: Final = (
     (Broke("the worker died"),),
     (Responding(), Broke("the stream broke", USAGE)),
