@@ -1,7 +1,7 @@
 """Looks into the memory, as the index actor answers them: zoom, date, search, at."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,14 @@ from eukhe.actors.index import IndexActor
 from eukhe.actors.messages import At, DateOf, Feed, Look, Looking, Ping, Poisoned, Pong, Search, Seen, Zoom, ZoomAgent
 from eukhe.actors.ports import Disk, Index, Place, Placed
 from eukhe.errors import IndexFailed, StoreError
-from eukhe.limits import IMAGE_BYTES_MAX, LOOK_CHARS_MAX, LOOK_HITS_MAX, LOOK_IMAGES_BYTES_MAX, PIECE_CHARS_MAX
+from eukhe.limits import (
+    IMAGE_BYTES_MAX,
+    LOOK_CHARS_MAX,
+    LOOK_HITS_MAX,
+    LOOK_ID_MAX,
+    LOOK_IMAGES_BYTES_MAX,
+    PIECE_CHARS_MAX,
+)
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, MessageRecord, encode, message, node
 from eukhe.model.text import clip
@@ -324,6 +331,17 @@ class Unreadable(MemoryDisk):
         raise StoreError(path, 5, "Input/output error")
 
 
+@pytest.mark.rule("D15")
+@pytest.mark.parametrize("index", [lambda: SqliteIndex(None), lambda: SimIndex(IndexFile())])
+def test_what_was_logged_since_a_turn_began_is_no_hit(index: Callable[[], Index]) -> None:
+    kit = Kit(index())
+    kit.feed(said(0, "a lamp"), said(1, "another"), *(said(i, '{"words":"lamp"} lamp', kind="tool") for i in (2, 3)))
+    assert [0] == [int(hit.partition("|")[0]) for hit in kit.text(Search("lamp", 2)).split("\n")]
+    assert 3 == len(kit.text(Search("lamp")).split("\n"))
+    assert [0, 1] == [int(hit.partition("|")[0]) for hit in kit.text(At(DATE, 2)).split("\n")]
+    assert "No message has all of these words: lamp" == kit.none(Search("lamp", 0))
+
+
 def test_a_log_that_can_not_be_read_is_the_lookers_trouble_alone() -> None:
     kit = Kit(disk=Unreadable())
     kit.feed(said(0, "one"))
@@ -332,7 +350,7 @@ def test_a_log_that_can_not_be_read_is_the_lookers_trouble_alone() -> None:
 
 
 class Busy(SimIndex):
-    def search(self, words: str, limit: int) -> list[int]:
+    def search(self, words: str, limit: int, before: int = LOOK_ID_MAX) -> list[int]:
         raise IndexFailed("index.db", "database is locked", bad=False)
 
 

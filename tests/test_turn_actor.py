@@ -135,8 +135,8 @@ def test_the_view_comes_first_then_what_is_so_now_then_the_mark_of_a_turn_then_t
         ("zoom", '{"id":"Ann"}', ZoomAgent("Ann")),
         ("zoom", '{"id":"Ann","n":2}', ZoomAgent("Ann", 2)),
         ("date", '{"id":4}', DateOf(4)),
-        ("search", '{"words":"fsync"}', Search("fsync")),
-        ("at", '{"date":"yesterday"}', At("yesterday")),
+        ("search", '{"words":"fsync"}', Search("fsync", 2)),
+        ("at", '{"date":"yesterday"}', At("yesterday", 2)),
     ],
 )
 def test_the_memorys_tools_are_looks_of_the_owners(

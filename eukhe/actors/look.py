@@ -71,10 +71,10 @@ class Looks:
                 return agent_page(self._disk, name, page)
             case DateOf(id_):
                 return self._date(id_)
-            case Search(words):
-                return self._search(words)
-            case At(date):
-                return self._at(date)
+            case Search():
+                return self._search(what)
+            case At():
+                return self._at(what)
 
     # --- zoom ---
 
@@ -128,26 +128,19 @@ class Looks:
         record = self._archive.message(i) if 0 <= i < self._archive.t else None
         return Sight(f"No message {i}.", found=False) if record is None else Sight(date_text(record.date))
 
-    def _search(self, words: str) -> Sight:
+    def _search(self, what: Search) -> Sight:
+        words = what.words
         if not any(map(str.isalnum, words)):
             return Sight("There is nothing to search for: give words that a message may hold.", found=False)
-        return _listed(self.search(words), f"No message has all of these words: {words.strip()}")
+        hits = self._hits(self._index.search(words, LOOK_HITS_MAX, what.before), words)
+        return _listed(hits, f"No message has all of these words: {words.strip()}")
 
-    def search(self, words: str) -> list[Hit]:
-        """The messages that hold all the words, best first."""
-        return self._hits(self._index.search(words, LOOK_HITS_MAX), words)
-
-    def at(self, date: str) -> list[Hit] | None:
-        """The messages nearest to a time, in the order of their dates. None where it can't be read."""
-        at_s = when(date, self._now())
+    def _at(self, what: At) -> Sight:
+        """The messages nearest to a time, in the order of their dates."""
+        at_s = when(what.date, self._now())
         if at_s is None:
-            return None
-        return self._hits(i for _, i in sorted(self._index.nearest(at_s, LOOK_HITS_MAX)))
-
-    def _at(self, date: str) -> Sight:
-        hits = self.at(date)
-        if hits is None:
-            return Sight(unread(date), found=False)
+            return Sight(unread(what.date), found=False)
+        hits = self._hits(i for _, i in sorted(self._index.nearest(at_s, LOOK_HITS_MAX, what.before)))
         return _listed(hits, "There is no message with a date.")
 
     def _hits(self, ids: Iterable[int], words: str = "") -> list[Hit]:

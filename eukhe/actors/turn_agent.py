@@ -70,6 +70,10 @@ class Agent:
 
     # --- what the conversation wants ---
 
+    @property
+    def t(self) -> int:
+        return self._viewed.taken.t
+
     def asked(self, conversation: Conversation, previous_end: int | None) -> Asked:
         mind, pinned = self._desk.mind, self._viewed.pinned
         talk = agent_talk(self._texts, pinned, self._task, conversation.speeches, mind.effort, previous_end)

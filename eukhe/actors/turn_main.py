@@ -92,6 +92,11 @@ class Main:
 
     # --- what the conversation wants ---
 
+    @property
+    def t(self) -> int:
+        assert self._viewed is not None
+        return self._viewed.taken.t
+
     def asked(self, conversation: Conversation, previous_end: int | None) -> Asked:
         texts, viewed, mind = self._desk.texts, self._viewed, self._desk.mind
         assert texts is not None

@@ -22,6 +22,11 @@ class Ground(Protocol):
     agent: str
     """The subagent's name, "" for none."""
 
+    @property
+    def t(self) -> int:
+        """Of how many messages it has the view."""
+        ...
+
     def asked(self, conversation: Conversation, previous_end: int | None) -> Asked:
         """Its next request."""
         ...
@@ -119,7 +124,7 @@ class Speaker:
             case Ask():
                 return self._ask()
             case Run(use):
-                tool = Tool(self._desk, use, self._ground.agent, self._ran, self._ground.begin_agent)
+                tool = Tool(self._desk, use, self._ground.agent, self._ground.t, self._ran, self._ground.begin_agent)
                 self._doing = tool
                 return tool.begin()
             case Over():

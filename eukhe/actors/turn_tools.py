@@ -42,25 +42,29 @@ Ended = Callable[[str, tuple[bytes, ...], bool], Effects]
 """What follows from a tool's end: its text, its images, whether it failed."""
 Begin = Callable[[str, str], Effects]
 """Begins a subagent, that has this name now and this task."""
-_LOOKS: Final[dict[str, Callable[[dict[str, Any]], Looking]]] = {
-    "zoom": lambda given: (
+_LOOKS: Final[dict[str, Callable[[dict[str, Any], int], Looking]]] = {
+    "zoom": lambda given, t: (
         ZoomAgent(given["id"], given.get("n", 1))
         if isinstance(given["id"], str)
         else Zoom(given["id"], given.get("n", 1))
     ),
-    "date": lambda given: DateOf(given["id"]),
-    "search": lambda given: Search(given["words"]),
-    "at": lambda given: At(given["date"]),
+    "date": lambda given, t: DateOf(given["id"]),
+    "search": lambda given, t: Search(given["words"], t),
+    "at": lambda given, t: At(given["date"], t),
 }
 
 
 class Tool:
-    """`agent`: the subagent whose it is; "" none's. `begin_agent`: for the tool of that name."""
+    """`agent`: the subagent whose it is; "" none's. `begin_agent`: for the tool of that name.
 
-    def __init__(self, desk: Desk, use: Use, agent: str, ended: Ended, begin_agent: Begin) -> None:
+    `t`: of how many messages its conversation has the view.
+    """
+
+    def __init__(self, desk: Desk, use: Use, agent: str, t: int, ended: Ended, begin_agent: Begin) -> None:
         self._desk = desk
         self._use = use
         self._agent = agent
+        self._t = t
         self._ended = ended
         self._begin_agent = begin_agent
         self._number = desk.number(self._heard)
@@ -99,7 +103,7 @@ class Tool:
 
     def _look(self, given: dict[str, Any]) -> Effects:
         try:
-            what = msgspec.convert(msgspec.to_builtins(_LOOKS[self._use.name](given)), Looking)
+            what = msgspec.convert(msgspec.to_builtins(_LOOKS[self._use.name](given, self._t)), Looking)
         except (KeyError, msgspec.ValidationError) as error:
             return self._end(_wrong(self._use.name, error), failed=True)
         self._order, order = self._desk.order(lambda me, ticket: Look(what, me, ticket), self._seen)

@@ -54,7 +54,7 @@ the page, from 1. Zoom from line to line until you are at the messages that you 
         """\
 Find messages that hold all of these words, best first: up to 10 hits, each `id|date|kind: snippet`. Use it when the \
 view names no place to zoom into. Take few and rare words: names, numbers, parts of an error. Then zoom(id, 1) to \
-read a hit whole.""",
+read a hit whole. What was said since this turn began is not searched: you have it before you.""",
         {"words": _about(_TEXT, "words that the message holds")},
         "words",
     ),

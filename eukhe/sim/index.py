@@ -11,7 +11,7 @@ import msgspec
 
 from eukhe.actors.ports import Checkpoint, Place, Placed
 from eukhe.errors import IndexFailed
-from eukhe.limits import REPEAT_CHARS_MIN
+from eukhe.limits import LOOK_ID_MAX, REPEAT_CHARS_MIN
 from eukhe.model.key import piece_of
 from eukhe.model.part import Part
 from eukhe.model.record import GapRecord, MessageRecord, NodeRecord, VoidRecord
@@ -163,16 +163,16 @@ class SimIndex:
         there = sum(place is not None for place in nodes.values())
         return max(self._tables.next_id, self._ahead.next_id), there
 
-    def search(self, words: str, limit: int) -> list[int]:
+    def search(self, words: str, limit: int, before: int = LOOK_ID_MAX) -> list[int]:
         """The newest first."""
         texts = {**self._tables.words, **self._ahead.words}
         wanted = words.casefold().split()
         found = [i for i, text in texts.items() if wanted and all(word in text.casefold().split() for word in wanted)]
-        return sorted(found, reverse=True)[:limit]
+        return sorted((i for i in found if i < before), reverse=True)[:limit]
 
-    def nearest(self, at_s: int, limit: int) -> list[tuple[int, int]]:
+    def nearest(self, at_s: int, limit: int, before: int = LOOK_ID_MAX) -> list[tuple[int, int]]:
         dates = {**self._tables.dates, **self._ahead.dates}
-        return sorted(((at, i) for i, at in dates.items()), key=nearness(at_s))[:limit]
+        return sorted(((at, i) for i, at in dates.items() if i < before), key=nearness(at_s))[:limit]
 
     def _may_write(self) -> None:
         if self._file.full or self._failed:

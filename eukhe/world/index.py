@@ -27,6 +27,7 @@ from eukhe.limits import (
     INDEX_DIGEST_BYTES,
     INDEX_FEED_ROWS,
     INDEX_RANKED_MAX,
+    LOOK_ID_MAX,
     REPEAT_CHARS_MIN,
     SEARCH_WORDS_MAX,
 )
@@ -210,7 +211,7 @@ class SqliteIndex:
         with self._guard():
             return self._next_id, self._nodes
 
-    def search(self, words: str, limit: int) -> list[int]:
+    def search(self, words: str, limit: int, before: int = LOOK_ID_MAX) -> list[int]:
         """Of very many messages that hold all words only the newest are ranked."""
         plain = words.replace("\0", " ").replace('"', " ").split()
         query = " ".join(f'"{word}"' for word in plain[:SEARCH_WORDS_MAX])
@@ -218,20 +219,20 @@ class SqliteIndex:
             return []
         with self._guard():
             found = self._db.execute(
-                "SELECT i FROM (SELECT rowid AS i, bm25(words) AS rank FROM words WHERE words MATCH ?"
+                "SELECT i FROM (SELECT rowid AS i, bm25(words) AS rank FROM words WHERE words MATCH ? AND rowid < ?"
                 " ORDER BY rowid DESC LIMIT ?) ORDER BY rank, i DESC LIMIT ?",
-                (query, INDEX_RANKED_MAX, limit),
+                (query, before, INDEX_RANKED_MAX, limit),
             )
             return [i for (i,) in found]
 
-    def nearest(self, at_s: int, limit: int) -> list[tuple[int, int]]:
+    def nearest(self, at_s: int, limit: int, before: int = LOOK_ID_MAX) -> list[tuple[int, int]]:
         """Dates do not rise with the ids: what is imported keeps its source's."""
-        select = "SELECT date_s, i FROM messages WHERE date_s"
+        select = "SELECT date_s, i FROM messages WHERE i < ? AND date_s"
         with self._guard():
-            after = self._db.execute(f"{select} >= ? ORDER BY date_s, i LIMIT ?", (at_s, limit))
-            found: list[tuple[int, int]] = after.fetchall()
-            before = self._db.execute(f"{select} < ? ORDER BY date_s DESC, i DESC LIMIT ?", (at_s, limit))
-            found += before.fetchall()
+            later = self._db.execute(f"{select} >= ? ORDER BY date_s, i LIMIT ?", (before, at_s, limit))
+            found: list[tuple[int, int]] = later.fetchall()
+            earlier = self._db.execute(f"{select} < ? ORDER BY date_s DESC, i DESC LIMIT ?", (before, at_s, limit))
+            found += earlier.fetchall()
         if any(type(dated) is not int for dated, _ in found):
             raise self._bad("a row holds what does not belong there")
         return sorted(found, key=nearness(at_s))[:limit]

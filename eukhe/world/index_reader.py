@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eukhe.actors.ports import Checkpoint, Place, Placed
 from eukhe.errors import IndexFailed
+from eukhe.limits import LOOK_ID_MAX
 from eukhe.model.part import Part
 from eukhe.model.record import NodeRecord, VoidRecord
 from eukhe.model.when import nearness
@@ -72,17 +73,17 @@ class ReaderIndex:
         in_file = self._file.counts()
         return max(messages, in_file[0]), nodes + in_file[1] - len(self._voided)
 
-    def search(self, words: str, limit: int) -> list[int]:
+    def search(self, words: str, limit: int, before: int = LOOK_ID_MAX) -> list[int]:
         """The newest, which the file does not have yet, come first."""
-        found = self._own.search(words, limit)
+        found = self._own.search(words, limit, before)
         if self._file is not None:
-            found += [i for i in self._file.search(words, limit) if i not in found]
+            found += [i for i in self._file.search(words, limit, before) if i not in found]
         return found[:limit]
 
-    def nearest(self, at_s: int, limit: int) -> list[tuple[int, int]]:
-        found = set(self._own.nearest(at_s, limit))
+    def nearest(self, at_s: int, limit: int, before: int = LOOK_ID_MAX) -> list[tuple[int, int]]:
+        found = set(self._own.nearest(at_s, limit, before))
         if self._file is not None:
-            found.update(self._file.nearest(at_s, limit))
+            found.update(self._file.nearest(at_s, limit, before))
         return sorted(found, key=nearness(at_s))[:limit]
 
     def _new(self, rows: Iterable[Placed]) -> Iterator[Placed]:

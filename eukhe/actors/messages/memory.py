@@ -40,15 +40,21 @@ class DateOf(msgspec.Struct, frozen=True, tag=True):
 
 
 class Search(msgspec.Struct, frozen=True, tag=True):
-    """search(words). D15."""
+    """search(words). D15.
+
+    `before`: only messages before this one are hits. What was logged since its view was taken a turn has before its
+    eyes, this very call first.
+    """
 
     words: Annotated[str, msgspec.Meta(max_length=LOOK_WORDS_CHARS_MAX)]
+    before: Whole = LOOK_ID_MAX
 
 
 class At(msgspec.Struct, frozen=True, tag=True):
-    """at(date): a date or a time, as the user or the model writes one. D15."""
+    """at(date): a date or a time, as the user or the model writes one; `before` as of a search. D15."""
 
     date: Annotated[str, msgspec.Meta(max_length=LOOK_DATE_CHARS_MAX)]
+    before: Whole = LOOK_ID_MAX
 
 
 Looking = Zoom | ZoomAgent | DateOf | Search | At

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import msgspec
 
+from eukhe.limits import LOOK_ID_MAX
 from eukhe.model.part import Part
 from eukhe.model.record import MainRecord, MessageRecord, TreeRecord
 
@@ -139,12 +140,12 @@ class Index(Protocol):
         """How many messages and nodes it holds."""
         ...
 
-    def search(self, words: str, limit: int) -> list[int]:
-        """Messages that hold all the words, best first."""
+    def search(self, words: str, limit: int, before: int = LOOK_ID_MAX) -> list[int]:
+        """Messages before one that hold all the words, best first."""
         ...
 
-    def nearest(self, at_s: int, limit: int) -> list[tuple[int, int]]:
-        """The dates and ids of the messages nearest to a moment, in `model.when.nearness`' order.
+    def nearest(self, at_s: int, limit: int, before: int = LOOK_ID_MAX) -> list[tuple[int, int]]:
+        """The dates and ids of the messages before one that are nearest to a moment, in `model.when.nearness`' order.
 
         Both moment and dates in seconds since 1970.
         """
