@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -84,6 +85,17 @@ def test_a_limit_that_allows_some_stops_in_between(paying: Paying) -> None:
     assert 0 < some
     (row,) = paying.run("cost", "--json").json
     assert row["usd"] <= 0.004
+
+
+def test_an_import_says_what_the_lines_will_cost_that_the_next_turn_begins_to_build(
+    paying: Paying, tmp_path: Path
+) -> None:
+    path = session(tmp_path / "said.jsonl", talk(8))
+    ran = paying.run("chat", "import", "sessions", path)
+    assert 0 == ran.code
+    assert re.search(
+        rf"building all lines with {MODEL}: up to [1-9] calls, about \$0\.\d\d; the next turn begins it", ran.err
+    )
 
 
 def test_a_dry_run_says_what_would_come_in_and_cost_and_changes_nothing(paying: Paying, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from eukhe.cli.asking import Owner
 from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.importing import Counts, Importer
+from eukhe.cli.memory_build import tell_estimate
 from eukhe.cli.output import counted, emit, emit_json, path_text, say
 from eukhe.cli.progress import progress
 from eukhe.cli.rehearsal import building, rehearse
@@ -21,6 +22,7 @@ from eukhe.model.prices import Prices
 from eukhe.model.secret_shapes import own_secrets
 from eukhe.model.secrets import Secrets
 from eukhe.world.config import Settings
+from eukhe.world.home import chat_path
 from eukhe.world.keys import keys_of
 from eukhe.world.prompts import load_prompts
 from eukhe.world.providers.choice import memory_model
@@ -39,6 +41,8 @@ JSON_KEYS = {
     "skipped[].line": "its line, from 1; null where it is the file itself",
     "skipped[].why": "what is wrong with it",
 }
+
+_WHEN = "; the next turn begins it, `eukhe memory build --limit-usd` bounds it, memory.dailyUsd a day's"
 
 
 class Imported(NamedTuple):
@@ -82,6 +86,7 @@ def command(given: Given, paths: tuple[Path, ...], dry_run: bool, as_json: bool)
         else:
             with owner_of(given) as owner:
                 imported = import_sessions(owner, planned)
+                tell_estimate(given.home, chat_path(given.home), settings, owner.status(), _WHEN)
     if as_json:
         emit_json(_json(imported))
     else:

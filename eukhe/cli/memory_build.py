@@ -48,15 +48,15 @@ def command(given: Given, limit_calls: int | None, limit_usd: float | None, as_j
         tell_build(done, memory_model(settings, keys_of(os.environ, settings))[0])
 
 
-def tell_estimate(home: Path, chat: Path, settings: Settings, status: Status) -> None:
-    """Says what building all of it may cost, where it costs anything."""
+def tell_estimate(home: Path, chat: Path, settings: Settings, status: Status, then: str = "") -> None:
+    """Says what building all of it may cost, where it costs anything. `then`: what more there is to know."""
     model, _ = memory_model(settings, keys_of(os.environ, settings))
     if not costs_money(model):
         return
     main = sum(file.stat().st_size for file in (chat / "main").glob("*.jsonl"))
     estimate = to_build(home, settings, model, status.t, status.nodes, main)
     if estimate.calls > 0:
-        say(f"building all lines with {model}: {estimate}")
+        say(f"building all lines with {model}: {estimate}{then}")
 
 
 def tell_build(done: dict[str, Any], model: str) -> None:
