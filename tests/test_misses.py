@@ -1,9 +1,11 @@
 """Why a call did not read what it might have."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from eukhe.model.ledger import OVER, SENT, Call, Note
-from eukhe.model.misses import REASONS, Miss, misses
+from eukhe.model.misses import REASONS, Miss, Misses
 from eukhe.model.talk import Usage
 
 CLAUDE = "anthropic/claude-opus-5-5"
@@ -30,11 +32,16 @@ def call(
     return made
 
 
+def misses(calls: Sequence[Call]) -> list[Miss]:
+    told = Misses()
+    return [miss for call in calls if (miss := told.take(call)) is not None]
+
+
 FIRST = call("a", 0, 0, 1_000)
 
 
 def test_the_first_call_pays_for_all() -> None:
-    assert [Miss("a", "first call", 1_000)] == list(misses([FIRST]))
+    assert [Miss("a", "first call", 1_000)] == misses([FIRST])
 
 
 def test_a_call_that_reads_what_was_there_is_no_miss() -> None:
@@ -53,26 +60,26 @@ def test_a_call_that_reads_what_was_there_is_no_miss() -> None:
     ],
 )
 def test_each_miss_has_its_reason(second: Call, miss: Miss) -> None:
-    assert [miss] == list(misses([FIRST, second]))[1:]
+    assert [miss] == misses([FIRST, second])[1:]
     assert miss.reason in REASONS
 
 
 def test_reading_an_entry_keeps_it() -> None:
-    assert 1 == len(list(misses([FIRST, call("b", 4, 1_000, 0), call("c", 8, 1_000, 0)])))
+    assert 1 == len(misses([FIRST, call("b", 4, 1_000, 0), call("c", 8, 1_000, 0)]))
 
 
 def test_a_new_number_of_a_batch_whose_beginning_is_the_same_is_no_miss() -> None:
-    assert 1 == len(list(misses([FIRST, call("b", 1, 1_000, 300, batch=2)])))
+    assert 1 == len(misses([FIRST, call("b", 1, 1_000, 300, batch=2)]))
 
 
 def test_a_shorter_call_should_read_no_more_than_there_is_for_it() -> None:
-    assert 1 == len(list(misses([FIRST, call("b", 1, 0, 500, blocks=5)])))
+    assert 1 == len(misses([FIRST, call("b", 1, 0, 500, blocks=5)]))
 
 
 def test_a_call_of_which_nothing_is_known_is_passed_over() -> None:
     unknown = Call()
     unknown.notes = {SENT: Note("x", "2026-10-05T12:01:00+02:00", SENT, "turn", "openai/x", 9, 1)}
-    assert 1 == len(list(misses([FIRST, unknown, call("b", 2, 1_000, 0)])))
+    assert 1 == len(misses([FIRST, unknown, call("b", 2, 1_000, 0)]))
 
 
 def test_where_nothing_is_said_of_writing_only_a_call_that_read_nothing_missed() -> None:

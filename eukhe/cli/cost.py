@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -12,7 +12,7 @@ from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import counted, emit, emit_json, emit_table
 from eukhe.cli.reading import find
 from eukhe.model.ledger import Call
-from eukhe.model.misses import REASONS, misses
+from eukhe.model.misses import REASONS, Miss, Misses
 from eukhe.model.prices import NANOS, Prices
 from eukhe.model.talk import Usage
 
@@ -32,18 +32,30 @@ JSON_KEYS = {
 }
 
 
-class Row(NamedTuple):
+class Row:
     """What the calls of one day, role and model took together."""
 
-    day: str
-    role: str
-    model: str
-    calls: int
-    failed: int
-    unknown: int
-    usage: Usage
-    nanos: int
-    misses: dict[str, int]
+    def __init__(self, day: str, role: str, model: str) -> None:
+        self.day, self.role, self.model = day, role, model
+        self.calls = self.failed = self.unknown = self.nanos = 0
+        self.usage = Usage()
+        self._missed = Counter[str]()
+
+    def add(self, call: Call, miss: Miss | None, prices: Prices) -> None:
+        self.calls += 1
+        self.failed += bool(call.why)
+        self.usage += call.usage or Usage()
+        if call.is_known(prices):
+            self.nanos += call.nanos(prices) or 0
+        else:
+            self.unknown += 1
+        if miss is not None:
+            self._missed[miss.reason] += miss.tokens
+
+    @property
+    def misses(self) -> dict[str, int]:
+        """Tokens by reason."""
+        return {reason: self._missed[reason] for reason in REASONS if self._missed[reason]}
 
     @property
     def read_share(self) -> float:
@@ -64,7 +76,7 @@ def command(given: Given, since: Any, as_json: bool) -> None:
     counted apart: `prices` in the settings gives it one.
     """
     prices = Prices(settings_of(given).prices())
-    rows = rows_of(list(calls_of(find(given), prices, f"{since:%Y-%m-%d}" if since else "")), prices)
+    rows = rows_of(calls_of(find(given), prices, f"{since:%Y-%m-%d}" if since else ""), prices)
     if as_json:
         emit_json([_json(row) for row in rows])
     elif not rows:
@@ -75,34 +87,14 @@ def command(given: Given, since: Any, as_json: bool) -> None:
 
 def rows_of(calls: Iterable[Call], prices: Prices) -> list[Row]:
     """The rows, oldest day first. `calls`: in the order in which they were sent."""
-    groups: dict[tuple[str, str, str], list[Call]] = {}
-    roles: dict[str, list[Call]] = {}
+    rows: dict[tuple[str, str, str], Row] = {}
+    misses: dict[str, Misses] = {}  # by role
     for call in calls:
         head = call.head
-        groups.setdefault((head.t.partition("T")[0], head.role, head.model), []).append(call)
-        roles.setdefault(head.role, []).append(call)
-    missed = {miss.id: miss for row in roles.values() for miss in misses(row)}
-    rows = []
-    for (day, role, model), group in sorted(groups.items()):
-        reasons = Counter[str]()
-        for call in group:
-            if miss := missed.get(call.head.id):
-                reasons[miss.reason] += miss.tokens
-        known = [call.nanos(prices) if call.is_known(prices) else None for call in group]
-        rows.append(
-            Row(
-                day,
-                role,
-                model,
-                len(group),
-                sum(bool(call.why) for call in group),
-                known.count(None),
-                sum((call.usage or Usage() for call in group), Usage()),
-                sum(nanos or 0 for nanos in known),
-                {reason: reasons[reason] for reason in REASONS if reasons[reason]},
-            )
-        )
-    return rows
+        name = (head.t.partition("T")[0], head.role, head.model)
+        miss = misses.setdefault(head.role, Misses()).take(call)
+        rows.setdefault(name, Row(*name)).add(call, miss, prices)
+    return [row for _, row in sorted(rows.items())]
 
 
 def _json(row: Row) -> dict[str, Any]:

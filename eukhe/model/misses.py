@@ -15,7 +15,6 @@ A provider that says nothing of what it writes keeps all of a request, if it is 
 nothing at all is a miss.
 """
 
-from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -42,14 +41,18 @@ class _Entry(NamedTuple):
     used: datetime
 
 
-def misses(calls: Iterable[Call]) -> Iterator[Miss]:
-    """The misses among one role's calls. Calls of which no usage is known are passed over."""
-    before: Note | None = None
-    entries: list[_Entry] = []  # of the model and batch of the call before
-    for call in calls:
+class Misses:
+    """Among one role's calls, told one after the other. Those of which no usage is known are passed over."""
+
+    def __init__(self) -> None:
+        self._before: Note | None = None
+        self._entries: list[_Entry] = []  # of the model and batch of the call before
+
+    def take(self, call: Call) -> Miss | None:
+        """What the next call has missed, if anything."""
         if call.usage is None:
-            continue
-        head, own = call.head, _entry(call.head, call.usage)
+            return None
+        head, own, before, entries = call.head, _entry(call.head, call.usage), self._before, self._entries
         if before is None or head.model != before.model or head.batch != before.batch:
             reason, expected = _anew(head, before, entries), own.tokens
             if entries and before is not None and head.model == before.model:
@@ -57,10 +60,10 @@ def misses(calls: Iterable[Call]) -> Iterator[Miss]:
             entries = []
         else:
             reason, expected = _further(own, entries)
-        if missed := _missed(call.usage, expected):
-            yield Miss(head.id, reason, missed)
-        before = head
-        entries = [*(entry for entry in entries if entry.blocks != own.blocks), own]
+        self._before = head
+        self._entries = [*(entry for entry in entries if entry.blocks != own.blocks), own]
+        missed = _missed(call.usage, expected)
+        return Miss(head.id, reason, missed) if missed else None
 
 
 def _anew(head: Note, before: Note | None, entries: list[_Entry]) -> str:
