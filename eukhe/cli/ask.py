@@ -179,6 +179,8 @@ class _Printer:
             self.overs.append(event)
             self.why = self.why or event.why
             self.over(event)
+        elif isinstance(event, TurnBegan) and event.paused:  # nobody else says that the memory stands still
+            say(_not_built(event))
         elif self._tells and (line := self._progress(event)):
             say(fit_width(line))
 
@@ -195,9 +197,8 @@ class _Printer:
                 waiting = f"waiting for {lines}, at most {limit_s:g} s" + (f"; {why}" if why else "")
                 told, self._waiting = self._waiting, waiting
                 return "" if waiting == told else waiting
-            case TurnBegan(placeholders=placeholders, paused=paused) if placeholders:
-                why = f": {paused}" if paused else ""
-                return f"{counted(placeholders, 'line')} of the memory not built, shown by their beginning{why}"
+            case TurnBegan(placeholders=placeholders) if placeholders:
+                return _not_built(event)
             case ToolBegan(_, name, given, agent):
                 return f"{_of(agent)}{name} {given}"
             case TurnRetries(why, after_s, agent):
@@ -235,6 +236,11 @@ class _Stream(_Printer):
 
 
 _PRINTERS: Final[dict[str, type[_Printer]]] = dict(zip(FORMATS, (_Text, _Json, _Stream), strict=True))
+
+
+def _not_built(began: TurnBegan) -> str:
+    why = f": {began.paused}" if began.paused else ""
+    return f"{counted(began.placeholders, 'line')} of the memory not built, shown by their beginning{why}"
 
 
 def _of(agent: str) -> str:

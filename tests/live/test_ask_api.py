@@ -193,6 +193,20 @@ def test_a_dead_server_is_one_line_after_so_many_tries(asks: Asks) -> None:
     assert [("user", "hello")] == it.log()
 
 
+@pytest.mark.rule("D13")
+def test_that_the_memory_stands_still_is_said_in_a_pipe_too_and_the_turn_goes_on(asks: Asks) -> None:
+    it, dead = asks(OPENAI), asks(ANTHROPIC)
+    dead.api.go_down()
+    memory = {"memory": {"model": ANTHROPIC}, "anthropic": {"baseUrl": dead.api.base_url}}
+    (it.home / "settings.json").write_text(json.dumps({**memory, "openai": {"baseUrl": it.api.openai_url}}))
+    it.environment["ANTHROPIC_API_KEY"] = KEY
+    it.says("-p", "a long word " * 50)
+    ran = it.says("-p", "hello")
+    assert (0, "You said: hello\n", 1) == (ran.code, ran.out, ran.err.count("\n"))
+    assert "of the memory not built, shown by their beginning: anthropic: no response" in ran.err
+    assert "…" not in ran.err
+
+
 # --- stopped in mid-stream ---
 
 
