@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eukhe.actors.ports import Broke, CallEvent, Outage, Replied, Request, Responding
+from eukhe.actors.ports import Broke, CallEvent, Key, Outage, Replied, Request, Responding
 from eukhe.errors import SettingsError
 from eukhe.limits import REPLY_CHARS_MAX, SCRIPTED_LONG_BYTES, WHY_CHARS_MAX
 from eukhe.model.extract import extract
@@ -27,6 +27,19 @@ pytestmark = [
 
 LINE = extract(Part(0, 0), SOURCES)
 DIED = Broke("its worker process died")
+
+
+# --- keys ---
+
+
+def test_a_key_is_news_once_and_a_client_that_has_none_takes_none_away() -> None:
+    here, there = "http://localhost:1", "http://localhost:2"
+    with process_workers() as workers:
+        told = [Key("openai", "sk-1", here), Key("openai", "sk-1", here), Key("openai", "", here)]
+        assert [True, False, False] == [workers.keep((key,)) for key in told]
+        assert not workers.keep((Key("openai", "sk-1", here),))  # it is still there
+        told = [Key("openai", "sk-2", here), Key("openai", "", there), Key("anthropic", "sk-1")]
+        assert [True, True, True] == [workers.keep((key,)) for key in told]
 
 
 # --- what is heard of a call ---
