@@ -77,6 +77,7 @@ def test_what_is_too_long_is_said_and_never_sent_again(form: FormName, act: Fail
     assert isinstance(last, Broke)
     assert last.final
     assert "too long for this model" in last.why
+    assert "memory.viewBytes" in last.why
 
 
 @pytest.mark.parametrize("act", [Fail(400, "tools.0: is wrong"), Fail(422, "is wrong"), Fail(418, "is wrong")])

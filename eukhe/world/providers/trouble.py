@@ -70,7 +70,9 @@ def of_status(provider: str, status: int, words: str, retry_after_s: float | Non
     may_be_long = status in (*_BAD_REQUESTS, HTTPStatus.TOO_MANY_REQUESTS)
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or (may_be_long and _TOO_LONG.search(words)):
         return Broke(
-            f"{why}; what was sent is too long for this model; a new turn begins with the view alone", final=True
+            f"{why}; what was sent is too long for this model; a new turn begins with the view alone, and "
+            "memory.viewBytes makes that shorter",
+            final=True,
         )
     if status in _NOT_ALLOWED or _UNPAID.search(words) or (status in _BAD_REQUESTS and _BAD_KEY.search(words)):
         return Outage(f"{why}; see to the key ({KEY_VARIABLES[provider]}) and its account", key=True)
