@@ -98,9 +98,6 @@ class Desk:
         """Nobody waits for it any more."""
         self._awaited.pop(number, None)
 
-    def forget_all(self) -> None:
-        self._awaited.clear()
-
     def answered(self, number: int, message: Any, *, last: bool = True) -> Effects:
         """What follows from an answer. `last`: nothing more comes under its number."""
         then = self._awaited.pop(number, None) if last else self._awaited.get(number)

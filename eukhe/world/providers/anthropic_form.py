@@ -10,7 +10,6 @@ Events that nobody knows are passed over, as documented, and so are blocks and d
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
-from json import JSONDecodeError
 from typing import Any, Final
 
 import orjson
@@ -136,10 +135,7 @@ class Messages:
         return self.usage is not None
 
     def hear(self, event: Event) -> Iterator[CallEvent]:
-        try:
-            said = loaded(event.data)
-        except JSONDecodeError:
-            raise Trouble(Broke(f"{ANTHROPIC}: the stream holds what is no JSON: {event.data}")) from None
+        said = loaded(ANTHROPIC, event.data)
         match said.get("type"):
             case "message_start":
                 self.usage = _usage(said["message"].get("usage") or {}, Usage())

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Literal, Protocol
 
 import orjson
@@ -94,12 +95,14 @@ def ended(order: Order, reply: Reply, usage: Usage | None) -> Replied | Broke:
     return Replied(text, None, usage)
 
 
-def loaded(data: str) -> Any:
-    """JSON as a careless provider sends it, with halves of characters. JSONDecodeError where it is none."""
-    try:
+def loaded(provider: str, data: str) -> Any:
+    """JSON as a careless provider sends it, with halves of characters. Trouble where it is none."""
+    with suppress(orjson.JSONDecodeError):
         return orjson.loads(data)
-    except orjson.JSONDecodeError:
+    try:
         return json.loads(data)
+    except json.JSONDecodeError:
+        raise Trouble(Broke(f"{provider}: the stream holds what is no JSON: {data}")) from None
 
 
 def stop_of(said: str, stops: dict[str, Stop], blocks: tuple[Block, ...]) -> Stop:

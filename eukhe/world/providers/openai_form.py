@@ -8,7 +8,6 @@ is whole when a reason to finish was given. What a model reasons is told, and no
 from base64 import b64encode
 from collections.abc import Hashable, Iterable, Iterator
 from http import HTTPStatus
-from json import JSONDecodeError
 from typing import Any, Final
 
 import orjson
@@ -125,10 +124,7 @@ class Completion:
         if event.data.strip() == DONE:
             self.over = True
             return
-        try:
-            said = loaded(event.data)
-        except JSONDecodeError:
-            raise Trouble(Broke(f"{OPENAI}: the stream holds what is no JSON: {event.data}")) from None
+        said = loaded(OPENAI, event.data)
         yield from self.take(said)
 
     def take(self, said: Json) -> Iterator[CallEvent]:
