@@ -197,10 +197,10 @@ class Compactor:
                 return []
             case Replied(text, _, usage):
                 return [*self._over(usage), *self._replied(text)]
-            case Broke(why, usage):
-                return [*self._over(usage, why), *self._failed(why)]
+            case Broke(why):
+                return [*self._over(event.cost, why), *self._failed(why)]
             case Outage(why):
-                return [*self._over(NO_USAGE, why), *self._failed(why, event)]
+                return [*self._over(event.cost, why), *self._failed(why, event)]
 
     def _responding(self, usage: Usage | None) -> list[Effect]:
         assert self.order is not None

@@ -87,12 +87,12 @@ class Planner:
         self.early: set[Part] = set()  # nodes that count as built before they are on disk: they can be made again
         self.held = Held(reads_contexts=reads_contexts)  # orders that read one of these, from the disk
         self.settling = Settles()
-        self.waits = Waits(chat.t)
+        self.waits = Waits()
         self.tick_s: float | None = None  # when the retry timer goes off
         self.pause = Pause()
         self.budget: str | None = None  # why no more may be spent
         self.attendance = Attendance(chat, paid=paid)
-        self.marks = Marks(chat.t)  # of the compaction view
+        self.marks = Marks()  # of the compaction view
         self.ordered = self.written = 0  # orders to write tree lines: told, and on disk
         self.call = 0
         self.unchanged_call = 0  # the last one before a key or a setting changed
@@ -205,7 +205,7 @@ class Planner:
         if not self.contexts:
             return StartBuild(self.call, part)
         context = tuple(self.chat.context(part))
-        batch, marked = self.marks.next(self.chat.t, context, len(context))
+        batch, marked = self.marks.next(self.chat.compaction_view.parts(), context, len(context))
         return StartBuild(self.call, part, context, batch, marked)
 
     def _startable(self) -> list[Part]:

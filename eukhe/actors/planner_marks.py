@@ -4,6 +4,8 @@ A view grows at its end until a merge changes it further up. What was sent befor
 up to the mark of then; what comes after it begins a prefix of its own, a new *batch*.
 """
 
+import zlib
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from eukhe.limits import BLOCK_LINES
@@ -13,7 +15,7 @@ from eukhe.model.part import Part
 class Mark(NamedTuple):
     """`batch`: a number that changes when the beginning does. `lines`: of the view, before the mark sent last.
 
-    These are 0 where the view is not the same up to there, or not that long.
+    `lines` is 0 where the view is not the same up to there, or not that long.
     """
 
     batch: int
@@ -21,25 +23,25 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """Of one view. `t`: the messages at the start, so that no owner counts batches as one before it did."""
+    """Of one view."""
 
-    def __init__(self, t: int) -> None:
-        self._batch = t
-        self._seen: tuple[Part, ...] = ()  # the most that was sent of this batch
+    def __init__(self) -> None:
+        self._batch: int | None = None
         self._marked = 0
 
-    def next(self, t: int, lines: tuple[Part, ...], built: int) -> Mark:
-        """A request sends these lines, the first `built` of them with a text that stays: what of it was marked before.
+    def next(self, view: Iterable[Part], lines: tuple[Part, ...], built: int) -> Mark:
+        """A request sends these first lines of a view, `built` of them with a text that stays: what was marked before.
 
-        `t`: the messages that there are.
+        A shorter request than those before, as a merge's may be, takes nothing back.
         """
-        same = min(len(lines), len(self._seen))
-        if lines[:same] != self._seen[:same]:
-            self._batch = max(self._batch + 1, t)
-            self._seen = ()
-            self._marked = 0
-        mark = Mark(self._batch, self._marked if self._marked <= built else 0)
-        if len(lines) >= len(self._seen):  # a shorter one, as a merge's may be, takes nothing back
-            self._seen = lines
+        batch = batch_of(view)
+        if batch != self._batch:
+            self._batch, self._marked = batch, 0
+        mark = Mark(batch, self._marked if self._marked <= built else 0)
         self._marked = max(self._marked, built - built % BLOCK_LINES)
         return mark
+
+
+def batch_of(view: Iterable[Part]) -> int:
+    """The number of a view's beginning: of its merged lines, which no message changes. Every owner counts the same."""
+    return zlib.crc32(" ".join(part.name for part in view if part.level).encode())

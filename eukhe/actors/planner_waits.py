@@ -27,12 +27,12 @@ class _Taken(NamedTuple):
 
 
 class Waits:
-    """`turns`: those that wait, in the order in which they came. `t`: the messages at the start."""
+    """`turns`: those that wait, in the order in which they came."""
 
-    def __init__(self, t: int) -> None:
+    def __init__(self) -> None:
         self.turns: dict[Asker, None] = {}
         self._taken: deque[_Taken] = deque()
-        self._marks = Marks(t)  # of the views taken
+        self._marks = Marks()  # of the views taken
         self._failed_s: float | None = None  # when the newest failure of a call was
 
     def __bool__(self) -> bool:
@@ -63,7 +63,7 @@ class Waits:
         lines = tuple(chat.view.parts())
         unbuilt = tuple(part for part in lines if part.start in chat.view.unbuilt)
         built = lines.index(unbuilt[0]) if unbuilt else len(lines)
-        batch, marked = self._marks.next(chat.t, lines, built)
+        batch, marked = self._marks.next(lines, lines, built)
         view = ViewTaken(asker[1], chat.t, lines, unbuilt, paused if unbuilt else None, batch, marked)
         self._taken.append(_Taken(asker, view, order))
 

@@ -115,8 +115,7 @@ class Call:
             case Broke() | Outage():
                 assert self._call is not None
                 self._desk.forget(self._call)
-                usage = event.usage if isinstance(event, Broke) else None
-                return flat(self._rest(), self._over(usage, event.why), self._again_or_not(event))
+                return flat(self._rest(), self._over(event.cost, event.why), self._again_or_not(event))
 
     def _whole(self, reply: Reply | None) -> Effects:
         if reply is None:

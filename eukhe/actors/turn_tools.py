@@ -116,9 +116,9 @@ class Tool:
     def _start_agent(self, given: dict[str, Any]) -> Effects:
         match given:
             case {"name": str(name), "task": str(task)} if task.strip():
-                key = self._desk.name()
+                key, wanted = self._desk.name(), name[:AGENT_WANTED_CHARS_MAX]  # an owner hears of no longer one
                 self._order, order = self._desk.order(
-                    lambda me, ticket: BeginAgent(name, key, me, ticket), lambda named: self._named(named, task)
+                    lambda me, ticket: BeginAgent(wanted, key, me, ticket), lambda named: self._named(named, task)
                 )
                 return [order]
         return self._end("agent takes a name and a task, both of them texts.", failed=True)

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 from eukhe.model.part import Part
-from eukhe.model.talk import Reply, Talk, Usage
+from eukhe.model.talk import NO_USAGE, Reply, Talk, Usage
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -76,6 +76,11 @@ class Broke(msgspec.Struct, frozen=True, tag=True):
     usage: Usage | None = None
     final: bool = False
 
+    @property
+    def cost(self) -> Usage | None:
+        """What it has cost; None where nobody knows. What a provider refused to do cost nothing."""
+        return NO_USAGE if self.final and self.usage is None else self.usage
+
 
 class Outage(msgspec.Struct, frozen=True, tag=True):
     """A call did not get a response, and no other would: the provider is out, or wants a key. D13.
@@ -87,6 +92,11 @@ class Outage(msgspec.Struct, frozen=True, tag=True):
     why: str
     retry_after_s: float | None = None
     key: bool = False
+
+    @property
+    def cost(self) -> Usage:
+        """Nothing: there was no response."""
+        return NO_USAGE
 
 
 CallEvent = Responding | Delta | Replied | Broke | Outage
