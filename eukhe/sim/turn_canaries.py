@@ -72,10 +72,6 @@ def _use_without_result(right: Right, conversation: Conversation, said: str, ove
     return step._replace(logs=tuple(words for words in step.logs if words.kind != "echo"))
 
 
-def _half_not_marked(right: Right, conversation: Conversation, said: str, over: Any) -> Any:
-    return right(conversation, "", over)
-
-
 TURNS: Final[Mapping[str, Canary]] = {
     "view-after-message": Canary(
         "a turn logs its message, then takes its view",
@@ -132,12 +128,5 @@ TURNS: Final[Mapping[str, Canary]] = {
         Conversation,
         "_end",
         _use_without_result,
-    ),
-    "half-not-marked": Canary(
-        "what the model had said when it was stopped is not logged",
-        ("stopped-marked",),
-        Conversation,
-        "_end",
-        _half_not_marked,
     ),
 }
