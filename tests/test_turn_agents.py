@@ -18,7 +18,7 @@ from eukhe.actors.messages import (
     Wait,
 )
 from eukhe.actors.ports import Outage, ToolEnded
-from eukhe.limits import AGENTS_MAX
+from eukhe.limits import AGENT_WANTED_CHARS_MAX, AGENTS_MAX
 from eukhe.model.prompt import texts
 from eukhe.model.talk import Text, Use
 from tests.actor_kit import Runtime
@@ -91,6 +91,15 @@ def test_a_subagent_has_its_masters_view_and_tools_and_its_task_but_no_mark_of_a
         assert masters.speeches[0].blocks[0] == blocks[0]
     assert {"turn", "agent"} == {sent.role for sent in it.owner.given(CallSent)}
     assert ["user", "tool", "echo", "eukhe"] == [entry.kind for entry in it.owner.agents["Ann"]]
+
+
+def test_a_name_that_is_longer_than_an_owner_takes_is_cut(both_runtimes: Runtime) -> None:
+    with client(both_runtimes, [says("", begins("x" * 10_000)), says("I let it."), says("Good.")]) as it:
+        it.model.by_task[TASK] = [says("Found it.")]
+        it.say("Let somebody look.")
+        it.until(AgentOver)
+        it.until(TurnOver)
+    assert ["x" * AGENT_WANTED_CHARS_MAX] == [order.wanted for order in it.owner.given(BeginAgent)]
 
 
 @pytest.mark.rule("57")
