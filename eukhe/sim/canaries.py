@@ -125,9 +125,9 @@ def _compaction_sees_too_little(right: Right, chat: Chat, part: Part) -> list[Pa
     return seen[:-1]
 
 
-def _parked_nodes_start(right: Right, chat: Chat, *, need: bool = False) -> Any:
+def _parked_nodes_start(right: Right, chat: Chat, **which: Any) -> Any:
     chat.parked.clear()
-    return right(chat, need=need)
+    return right(chat, **which)
 
 
 def _gate_not_released(right: Right, gate: Gate, call: Call, now: float) -> Any:
