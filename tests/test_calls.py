@@ -45,3 +45,10 @@ def test_days_are_given_before_later_ones_are_read(tmp_path: Path) -> None:
     days.note(7, "of 1", OVER)  # so late that nobody waited for it
     days.note(7, "another", SENT, "13:00")
     assert ["of 2", "of 3", "of 7", "another"] == [call.head.id for call in calls]
+
+
+def test_the_first_day_of_all_is_one_like_any_other(tmp_path: Path) -> None:
+    days = Days(tmp_path)
+    (tmp_path / FOLDER / "0001-01-01.jsonl").touch()
+    days.note(1, "noon", SENT)
+    assert [("noon", False)] == days.found("0001-01-01")

@@ -31,7 +31,11 @@ def calls_of(chat: Path, prices: Prices, since: str = "") -> Iterator[Call]:
 
 
 def _day_before(day: str) -> str:
-    return (date.fromisoformat(day) - timedelta(days=1)).isoformat() if day else ""
+    """Empty for none; the first that there is has none before it."""
+    if not day:
+        return ""
+    its = date.fromisoformat(day)
+    return (its - min(timedelta(days=1), its - date.min)).isoformat()
 
 
 def _taken(book: Book, before: str = "") -> list[Call]:

@@ -76,7 +76,7 @@ def command(given: Given, since: Any, as_json: bool) -> None:
     counted apart: `prices` in the settings gives it one.
     """
     prices = Prices(settings_of(given).prices())
-    rows = rows_of(calls_of(find(given), prices, f"{since:%Y-%m-%d}" if since else ""), prices)
+    rows = rows_of(calls_of(find(given), prices, since.date().isoformat() if since else ""), prices)
     if as_json:
         emit_json([_json(row) for row in rows])
     elif not rows:
