@@ -32,6 +32,7 @@ from eukhe.actors.messages import (
 )
 from eukhe.actors.ports import ToolEnded, ToolSaid
 from eukhe.actors.turn_desk import NAME, Desk, Effects, edge, flat
+from eukhe.limits import AGENT_WANTED_CHARS_MAX
 from eukhe.model.permission import Allowed, Ask, Refused
 from eukhe.model.talk import Use
 from eukhe.model.turn import STOPPED
