@@ -72,6 +72,6 @@ def test_a_run_without_faults_builds_every_node_as_the_model_writes_it(seed: int
 
 
 def test_a_run_takes_hours_and_no_call_is_left() -> None:
-    machine = played(late(3))
+    machine = played(late(4))
     assert machine.clock.monotonic_s() > 3 * 3_600
     assert [] == machine.owners
