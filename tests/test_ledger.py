@@ -37,9 +37,9 @@ def test_each_stage_is_a_line_with_all_keys() -> None:
     none = {"input": 0, "output": 0, "cacheRead": 10_000, "cacheWrite": 0}
     all_ = {"input": 1_000, "output": 100, "cacheRead": 10_000, "cacheWrite": 500}
     assert [
-        {"id": "a/1", "t": t, "stage": "sent", **head, "usage": None, "why": "", "usd": None},
-        {"id": "a/1", "t": t, "stage": "responded", **head, "usage": none, "why": "", "usd": 0.001},
-        {"id": "a/1", "t": t, "stage": "over", **head, "usage": all_, "why": "it broke", "usd": USD},
+        {"id": "a/1", "t": t, "stage": "sent", **head, "usage": None, "why": "", "usd": None, "first": False},
+        {"id": "a/1", "t": t, "stage": "responded", **head, "usage": none, "why": "", "usd": 0.001, "first": False},
+        {"id": "a/1", "t": t, "stage": "over", **head, "usage": all_, "why": "it broke", "usd": USD, "first": False},
     ] == lines(disk)
 
 

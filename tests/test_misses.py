@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from eukhe.model.ledger import OVER, SENT, Call, Note
+from eukhe.model.ledger import OVER, RESPONDED, SENT, Call, Note
 from eukhe.model.misses import REASONS, Miss, Misses
 from eukhe.model.talk import Usage
 
@@ -21,14 +21,19 @@ def call(
     blocks: int = 10,
     model: str = CLAUDE,
     new: int = 5,
+    first: bool = False,
+    responds: float | None = None,
 ) -> Call:
     t = f"2026-10-05T12:{int(minute):02}:{int(minute % 1 * 60):02}+02:00"
     made = Call()
     head = ("turn", model, batch, blocks)
     made.notes = {
-        SENT: Note(name, t, SENT, *head),
+        SENT: Note(name, t, SENT, *head, first=first),
         OVER: Note(name, t, OVER, *head, Usage(new, 1, read, write)),
     }
+    if responds is not None:
+        at = f"2026-10-05T12:{int(responds):02}:{int(responds % 1 * 60):02}+02:00"
+        made.notes[RESPONDED] = Note(name, at, RESPONDED, *head)
     return made
 
 
@@ -88,3 +93,22 @@ def test_where_nothing_is_said_of_writing_only_a_call_that_read_nothing_missed()
 
     row = [of("a", 0, 2_000), of("b", 1_024, 900), of("c", 0, 2_100), of("d", 0, 500)]
     assert [("a", "first call"), ("c", "unknown")] == [(miss.id, miss.reason) for miss in misses(row)]
+
+
+def test_a_new_turn_misses_nothing_of_what_the_last_one_said() -> None:
+    turns = [
+        call("a", 0, 0, 1_000, blocks=12, first=True),
+        call("b", 1, 1_000, 500, blocks=15),
+        call("c", 2, 900, 100, blocks=13, first=True),
+        call("d", 3, 920, 90, blocks=16, first=True),
+    ]
+    assert ["a"] == [miss.id for miss in misses(turns)]
+    assert Miss("e", "unknown", 420) == misses([*turns, call("e", 4, 500, 600, blocks=17, first=True)])[-1]
+    assert Miss("e", "pause", 920) == misses([*turns, call("e", 9, 0, 1_200, blocks=17, first=True)])[-1]
+
+
+def test_what_is_still_being_written_is_not_missed() -> None:
+    slow = call("b", 1, 1_000, 400, blocks=12, responds=3)
+    early, late = (call("c", minute, 1_000, 400, blocks=12) for minute in (2, 4))
+    assert ["a"] == [miss.id for miss in misses([FIRST, slow, early])]
+    assert Miss("c", "unknown", 400) == misses([FIRST, slow, late])[-1]

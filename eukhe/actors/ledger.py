@@ -175,7 +175,7 @@ class Ledger:
         t = self.clock.local().isoformat(timespec="seconds")
         match order:
             case CallSent(call, role, model, batch, blocks):
-                return Note(call, t, SENT, role, model, batch, blocks)
+                return Note(call, t, SENT, role, model, batch, blocks, first=order.first)
             case CallResponded(call, usage):
                 return self._later(call, t, RESPONDED, usage)
             case CallOver(call, over, why):
@@ -187,7 +187,7 @@ class Ledger:
             return Note(call, t, stage, usage=usage, why=why)
         head = self.book.calls[call].head
         nanos = None if usage is None else self.prices.nanos(head.model, usage)
-        return Note(call, t, stage, head.role, head.model, head.batch, head.blocks, usage, why, nanos)
+        return Note(call, t, stage, head.role, head.model, head.batch, head.blocks, usage, why, nanos, head.first)
 
     def _take(self, order: _Told, note: Note) -> bool:
         """Counts it. Whether it is new."""

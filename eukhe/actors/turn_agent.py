@@ -78,7 +78,7 @@ class Agent:
         mind, pinned = self._desk.mind, self._viewed.pinned
         talk = agent_talk(self._texts, pinned, self._task, conversation.speeches, mind.effort, previous_end)
         prefix = prefix_of(mind.model, pinned.whole, mind.effort, self._texts)
-        return Asked(talk, prefix, ROLE, self._viewed.taken.batch, self.agent)
+        return Asked(talk, prefix, ROLE, self._viewed.taken.batch, previous_end is None, self.agent)
 
     def log(
         self, entries: tuple[Entry, ...], logged: Callable[[], Effects], failed: Callable[[str], Effects]

@@ -34,12 +34,16 @@ TEXT: Final = "text"
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A request. `prefix`: its name at the gate; `role`, `batch`: see `CallSent`; `agent`: whose it is, "" none's."""
+    """A request. `prefix`: its name at the gate; `role`, `batch`, `first`: see `CallSent`.
+
+    `agent`: whose it is, "" none's.
+    """
 
     talk: Talk
     prefix: str
     role: str
     batch: int
+    first: bool
     agent: str = ""
 
 
@@ -89,7 +93,7 @@ class Call:
         asked, model = self._asked, self._desk.mind.model
         blocks = blocks_to_mark(asked.talk)
         self._order, sent = self._desk.order(
-            lambda me, ticket: CallSent(self._name, asked.role, model, asked.batch, blocks, me, ticket),
+            lambda me, ticket: CallSent(self._name, asked.role, model, asked.batch, blocks, me, ticket, asked.first),
             lambda counted: self._send(),
         )
         return [sent]

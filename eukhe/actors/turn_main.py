@@ -103,7 +103,7 @@ class Main:
         assert viewed is not None
         talk = turn_talk(texts, viewed.pinned, conversation.opening, conversation.speeches, mind.effort, previous_end)
         prefix = prefix_of(mind.model, viewed.pinned.whole, mind.effort, texts)
-        return Asked(talk, prefix, ROLE, viewed.taken.batch)
+        return Asked(talk, prefix, ROLE, viewed.taken.batch, previous_end is None)
 
     def log(
         self, entries: tuple[Entry, ...], logged: Callable[[], Effects], failed: Callable[[str], Effects]

@@ -13,6 +13,7 @@ A call is noted three times, a line each: before it is `sent`, when its response
     usage   tokens so far: {"input","output","cacheRead","cacheWrite"}; null where nobody said
     why     what it failed of, empty if of nothing
     usd     dollars so far, by the prices of then; null where they, or the tokens, are not known
+    first   it is the first request of its turn, or of its subagent
 
 A stage that is noted again changes nothing, and the order of lines does not matter: the sums are the same.
 """
@@ -46,6 +47,7 @@ class Note(msgspec.Struct, frozen=True):
     usage: Usage | None = None
     why: str = ""
     nanos: int | None = None
+    first: bool = False
 
 
 def encode(note: Note) -> bytes:
@@ -54,7 +56,7 @@ def encode(note: Note) -> bytes:
     tokens = None if usage is None else _Tokens(usage.input, usage.output, usage.cache_read, usage.cache_write)
     usd = None if note.nanos is None else note.nanos / NANOS
     head = (note.role, note.model, note.batch, note.blocks)
-    return msgspec.json.encode(_Line(note.id, note.t, note.stage, *head, tokens, note.why, usd)) + b"\n"
+    return msgspec.json.encode(_Line(note.id, note.t, note.stage, *head, tokens, note.why, usd, note.first)) + b"\n"
 
 
 def decode(line: bytes) -> Note | None:
@@ -67,7 +69,7 @@ def decode(line: bytes) -> Note | None:
     usage = None if tokens is None else Usage(*msgspec.structs.astuple(tokens))
     nanos = None if line_.usd is None else round(line_.usd * NANOS)
     head = (line_.role, line_.model, line_.batch, line_.blocks)
-    return Note(line_.id, line_.t, line_.stage, *head, usage, line_.why, nanos)
+    return Note(line_.id, line_.t, line_.stage, *head, usage, line_.why, nanos, line_.first)
 
 
 class Call:
@@ -178,3 +180,4 @@ class _Line(msgspec.Struct, frozen=True):
     usage: _Tokens | None
     why: str
     usd: float | None
+    first: bool = False

@@ -81,3 +81,6 @@ def test_undisturbed_turns_cost_to_the_token_what_the_provider_counted(served: P
     counted = Counter(told(request.usage) for request in api.requests)
     assert counted == Counter(tuple(usage.values()) for usage in ended if isinstance(usage, dict))
     assert 1 < len(ended)
+    rows = command(served, "cost", "--json").json
+    missed = {row["role"]: set(row["misses"]) for row in rows}
+    assert {"turn": {"first call"}, "compaction": {"first call"}} == missed, rows

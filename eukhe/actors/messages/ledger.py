@@ -12,7 +12,8 @@ class CallSent(Msg, frozen=True):
     """A call is about to be sent: answer `Counted` when that is on disk, and it may be.
 
     `role`: `turn`, `agent` or `compaction`. `batch`: a number that changes when the view's beginning does, as by a
-    batch; `blocks`: of the request, up to its last mark. From these it is told why a prefix was not read.
+    batch; `blocks`: of the request, up to its last mark; `first`: it is a turn's, or a subagent's, first one. From
+    these it is told why a prefix was not read.
     """
 
     call: str
@@ -22,6 +23,7 @@ class CallSent(Msg, frozen=True):
     blocks: int
     reply_to: str
     ticket: int
+    first: bool = False
 
 
 class CallResponded(Msg, frozen=True):
