@@ -20,7 +20,7 @@ from measure.made_turns import Turn, turns
 
 TURN_MODEL, LINE_MODEL = DEFAULTS[ANTHROPIC]
 PERCENT, CENTS = 100, 100
-AROUND = 10  # turns before and after the one whose money is told, taken with it: they do more, or less
+AROUND = 10  # turns before and after the one whose money is told, taken with it
 TURNS_AIM, LINES_AIM = 99.0, 97.5
 AT = (20, 200, 2_000)
 
@@ -29,7 +29,7 @@ def measure(sizes: Sizes) -> list[Figure]:
     """Shares of the prefixes that are read, calls a message, money a turn."""
     script = list(turns(sizes.cache_messages))
     played, paused = (Played(taken, TURN_MODEL, LINE_MODEL).run() for taken in (_brisk(script), script))
-    long = list(_brisk(turns(sizes.cache_long_messages)))
+    long = _with_the_same_at(list(_brisk(turns(sizes.cache_long_messages))))
     lasting = Played(long, TURN_MODEL, LINE_MODEL).run()
     return [*_shares(played, paused), _calls(played), *_money(lasting, long)]
 
@@ -37,6 +37,14 @@ def measure(sizes: Sizes) -> list[Figure]:
 def _brisk(script: Iterable[Turn]) -> Iterable[Turn]:
     """The same turns of a user who does not pause for as long as an entry of the cache lives."""
     return (turn._replace(after_s=min(turn.after_s, CACHE_LIFE_S / 2)) for turn in script)
+
+
+def _with_the_same_at(script: list[Turn]) -> list[Turn]:
+    """The turns, of which those whose money is told say and do the same, early and late: what differs is the past."""
+    first, *later = (slice(at - AROUND - 1, at + AROUND) for at in AT if at + AROUND <= len(script))
+    for span in later:
+        script[span] = script[first]
+    return script
 
 
 def _shares(played: Played, paused: Played) -> list[Figure]:

@@ -63,7 +63,7 @@ class Sizes(NamedTuple):
     sim_runs: int = 60
     turn_runs: int = 11
     cache_messages: int = 3_000
-    cache_long_messages: int = 22_700  # 2,020 turns
+    cache_long_messages: int = 22_900  # 2,020 turns and more
     repeats: int = 2
 
 
