@@ -73,6 +73,7 @@ TURN_REQUESTS_MAX: Final = 500  # of one turn or subagent
 TURN_STATUS_S: Final = 1.0  # between two looks at what a turn waits for
 TURN_TRIES_MAX: Final = 5  # to get a request answered
 TURN_RETRY_S: Final = 1.0  # before the second; then twice as long each time
+RETRY_SAID_S: Final = 2  # until a call is sent again, from which on that is said also where nobody watches
 TURN_RETRY_AFTER_MAX_S: Final = 120.0  # a provider that wants to be left alone for longer ends the turn
 AGENTS_MAX: Final = 8  # subagents of one client that work at a time; more wait
 CLIENT_END_S: Final = 5.0  # in which a client that ends is still told that what it said has arrived

@@ -207,6 +207,11 @@ def test_a_stream_that_breaks_is_tried_again(played: Played) -> None:
     assert [("user", "Do it."), ("eukhe", "Done.")] == said(played.home)
 
 
+def test_a_provider_that_is_out_is_said_where_nobody_watches(played: Played) -> None:
+    played.play("out 2", "say Done.")
+    assert (0, "Done.\n", "529 overloaded; again in 2 s\n") == played.says("-p", "Do it.")
+
+
 def test_a_worker_that_is_killed_is_a_call_that_is_tried_again(played: Played) -> None:
     played.play("kill", "say Done.")
     assert (0, "Done.\n", "") == played.says("-p", "Do it.")

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from fake_api import FakeApi
 
-from eukhe.cli import checkup
+from eukhe.cli import checkup, doctor
+from eukhe.cli.main import run
+from eukhe.errors import HomeError
 from tests.chat_kit import Ran, eukhe
 from tests.live.live_kit import append, command, owner
 
@@ -46,6 +48,19 @@ def test_before_there_is_a_chat_all_else_is_looked_at(tmp_path: Path) -> None:
     assert f"ok    modes: {tmp_path / 'none'} is not there yet; it will be yours alone" in ran.out.splitlines()
     assert "ok    disk: " in ran.out
     assert not (tmp_path / "none").exists()
+
+
+def test_a_chat_that_can_t_be_locked_is_bad_and_all_else_is_looked_at(
+    filled: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read_only(chat: Path) -> None:
+        raise HomeError(f"{chat}/lock: Read-only file system")
+
+    monkeypatch.setattr(doctor, "ChatLock", read_only)
+    assert 1 == run(["--home", str(filled), "doctor"])
+    told = capsys.readouterr().out.splitlines()
+    assert [f"{filled}/chat/lock: Read-only file system", "see that it may be written"] == told[:2]
+    assert [] != [line for line in told if line.startswith("ok    disk: ")]
 
 
 def test_files_that_others_can_read_are_named(filled: Path) -> None:

@@ -34,7 +34,7 @@ from eukhe.cli.command import Given
 from eukhe.cli.output import counted, emit, emit_json, fit_width, say
 from eukhe.cli.turn import Chat, client
 from eukhe.errors import ExpectedError
-from eukhe.limits import CLIENT_END_S, IMAGE_BYTES_MAX, MILLISECONDS, STDIN_BYTES_MAX, STDIN_SAID_S
+from eukhe.limits import CLIENT_END_S, IMAGE_BYTES_MAX, MILLISECONDS, RETRY_SAID_S, STDIN_BYTES_MAX, STDIN_SAID_S
 from eukhe.model.image import image_type
 from eukhe.model.permission import FORMS, is_rule
 from eukhe.model.talk import NO_USAGE, Usage
@@ -181,6 +181,8 @@ class _Printer:
             self.over(event)
         elif isinstance(event, TurnBegan) and event.paused:  # nobody else says that the memory stands still
             say(_not_built(event))
+        elif isinstance(event, TurnRetries) and event.after_s >= RETRY_SAID_S:  # else it is a while without a word
+            say(self._progress(event))
         elif self._tells and (line := self._progress(event)):
             say(fit_width(line))
 

@@ -13,7 +13,7 @@ from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import emit, emit_json
 from eukhe.cli.progress import logs_progress
 from eukhe.cli.reading import INDEX_FILE, find, tell_problems
-from eukhe.errors import ChatLockedError
+from eukhe.errors import ChatLockedError, HomeError
 from eukhe.limits import EXIT_FAILED
 from eukhe.model.chat import ChatLimits
 from eukhe.world.disk import RealDisk
@@ -78,6 +78,8 @@ def _logs(chat: Path, limits: ChatLimits, accept_gap: bool) -> tuple[Check, int 
         return Check(
             "logs", "ok", f"{owner} owns the chat, so its logs were not read; `eukhe stop` it for that"
         ), pid or 0
+    except HomeError as error:
+        return Check("logs", "bad", str(error), "see that it may be written"), None
     with lock, closing(RealDisk(chat)) as disk, closing(SqliteIndex(chat / INDEX_FILE)) as index:
         # From the beginning: damage that leaves a file as long as it was is found only so.
         index.clear()

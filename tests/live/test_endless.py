@@ -39,6 +39,7 @@ def test_turns_with_kills_leave_a_chat_that_verifies_and_costs_what_the_provider
     _check_log(endless)
     _check_cost(endless, api)
     assert {"client", "owner"} <= set(endless.struck)
+    assert {"clients worker", "owners worker"} & set(endless.struck)
 
 
 def _check_log(endless: Endless) -> None:
