@@ -69,3 +69,16 @@ def test_an_owner_that_does_not_answer_goes_on_which_is_said(served: Path) -> No
         os.kill(pid, signal.SIGCONT)
     goes_on = "which owns the chat goes on with what it began with; `eukhe stop` it, and the next one has this"
     assert f"pid {pid}, {goes_on}" == changed.err.splitlines()[-1]
+
+
+@pytest.mark.rule("D13")
+def test_a_building_that_an_outage_ends_fails_and_says_so(
+    served: Path, tmp_path: Path, scripted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "script.json").write_text('{"*": ["out 600"]}')
+    assert 0 == command(served, "config", "set", "memory.model", "scripted/any").code
+    path = session(tmp_path / "talk.jsonl", talk(6))
+    assert 0 == command(served, "chat", "import", "sessions", path).code
+    built = command(served, "memory", "build")
+    assert 1 == built.code
+    assert "of the view not built: 529 overloaded" in built.err

@@ -16,7 +16,7 @@ import pytest
 from eukhe.errors import FormatError, HomeError
 from eukhe.limits import FORMAT_VERSION
 from eukhe.world.clock import RealClock
-from eukhe.world.home import chat_path, find_chat, home_path, make_home
+from eukhe.world.home import INSTRUCTIONS, chat_path, find_chat, home_path, make_home
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of another user")
@@ -99,6 +99,13 @@ def test_a_home_that_is_there_stays_as_it_is_but_for_what_others_may(tmp_path: P
     assert chat_path(tmp_path) == make_home(tmp_path)
     assert b"line\n" == log.read_bytes()
     assert [0o700, 0o700] == [stat.S_IMODE(folder.stat().st_mode) for folder in (tmp_path, tmp_path / "chat")]
+
+
+def test_a_folder_that_holds_the_users_instructions_alone_becomes_his_home(tmp_path: Path) -> None:
+    (tmp_path / INSTRUCTIONS).write_text("Answer in one line.")
+    tmp_path.chmod(0o755)
+    assert chat_path(tmp_path) == make_home(tmp_path)
+    assert 0o700 == stat.S_IMODE(tmp_path.stat().st_mode)
 
 
 def test_a_folder_with_other_files_that_others_may_look_into_is_no_home_and_stays_as_it_is(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from eukhe.cli.output import counted, emit, emit_json, say
 from eukhe.cli.progress import progress
 from eukhe.cli.reading import find
 from eukhe.cli.service import owner_of
+from eukhe.errors import ExpectedError
 from eukhe.world.config import Settings
 from eukhe.world.keys import keys_of
 from eukhe.world.providers.choice import memory_model
@@ -26,6 +27,10 @@ JSON_KEYS = {
     "unsummarized": "lines of the view that are still not built",
     "viewBytes": "bytes of the view",
 }
+
+
+class BuildPaused(ExpectedError):
+    """Calls can't be made now."""
 
 
 @click.command(cls=Command, json_keys=JSON_KEYS, needs_owner=True)
@@ -42,10 +47,13 @@ def command(given: Given, limit_calls: int | None, limit_usd: float | None, as_j
     with owner_of(given, builds=limit_calls, limit_usd=limit_usd) as owner:
         tell_estimate(given.home, chat, settings, owner.status())
         done = build(owner)
+        paused = owner.status().paused
     if as_json:
         emit_json(done)
     else:
         tell_build(done, memory_model(settings, keys_of(os.environ, settings))[0])
+    if paused and done["unsummarized"] and limit_usd is None:  # a limit that was asked for is no failure
+        raise BuildPaused(f"{counted(done['unsummarized'], 'line')} of the view not built: {paused}")
 
 
 def tell_estimate(home: Path, chat: Path, settings: Settings, status: Status, then: str = "") -> None:

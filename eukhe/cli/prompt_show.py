@@ -11,7 +11,8 @@ from eukhe.cli.command import Command, Given
 from eukhe.cli.config_list import settings_of
 from eukhe.cli.output import emit, emit_json, path_text
 from eukhe.errors import NotFoundError
-from eukhe.world.prompts import INSTRUCTIONS, Prompts, load_prompts
+from eukhe.world.home import INSTRUCTIONS
+from eukhe.world.prompts import Prompts, load_prompts
 
 JSON_KEYS = {
     "[].name": "`system` and `instructions`, which is its end; `turn`, `message`, `merge`, `too_long`; a tool's name",

@@ -36,7 +36,7 @@ _HIT: Final = re.compile(r"(\d+)\|[^|]*\|(\w+: .*)")
 _CHAT: Final = re.compile(r"<chat>\n(.*?)</chat>", re.DOTALL)
 _TOKEN: Final = re.compile(r"\w+")
 _LOOKED: Final = re.compile(
-    r"tool: (search|zoom|at|date) \{|echo: (\d+\+\d+\||\d+\|\d|(user|eukhe|tool|echo|work|note): )"
+    r"tool: (search|zoom|at|date) \{|echo: (\d+\+\d+\||.*?\d+\|\d{4}-\d\d-\d\d |(user|eukhe|tool|echo|work|note): )"
 )
 
 

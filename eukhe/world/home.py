@@ -29,6 +29,7 @@ if not sys.platform.startswith("win"):
 
 _VARIABLE = "EUKHE_HOME"
 _CHAT = "chat"
+INSTRUCTIONS = "AGENTS.md"  # the user's own, which may be there before all else
 _SETTINGS = "settings.json"
 _FORMAT = "format.json"
 _FOLDERS = ("main", "tree", "images", "agents", "calls")
@@ -126,9 +127,10 @@ def _make_folder(path: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder is a home, a part of one, or empty: any other is not to be closed to others, as /tmp is not."""
+    """Whether a folder is a home, a part of one, or about to be. Any other is not to be closed to others, as /tmp."""
     names = {entry.name for entry in folder.iterdir()}
-    return not names or not names.isdisjoint({_CHAT, _SETTINGS, _FORMAT, *_FOLDERS}) or folder.name in _FOLDERS
+    ours = {_CHAT, _SETTINGS, _FORMAT, *_FOLDERS}
+    return names <= {INSTRUCTIONS} or not names.isdisjoint(ours) or folder.name in _FOLDERS
 
 
 def _check_folder(path: Path) -> bool:

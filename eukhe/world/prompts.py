@@ -9,15 +9,14 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from eukhe.errors import SettingsError
 from eukhe.limits import INSTRUCTIONS_BYTES_MAX, PROMPT_BYTES_MAX
 from eukhe.model.prompt import PLACEHOLDERS, Texts, texts, wrong_with
 from eukhe.model.secrets import Secrets
 from eukhe.world.config import Settings
-
-INSTRUCTIONS: Final = "AGENTS.md"
+from eukhe.world.home import INSTRUCTIONS
 
 
 class Prompts(NamedTuple):

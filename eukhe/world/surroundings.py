@@ -18,7 +18,8 @@ from eukhe.limits import (
     GIT_FILE_BYTES_MAX,
 )
 from eukhe.model.text import clean, clip, flatten
-from eukhe.world.prompts import INSTRUCTIONS, read_beginning, with_newlines
+from eukhe.world.home import INSTRUCTIONS
+from eukhe.world.prompts import read_beginning, with_newlines
 
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _BRANCH: Final = "ref: refs/heads/"

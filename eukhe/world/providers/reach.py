@@ -43,7 +43,7 @@ def trouble_with(key: Key) -> str | None:
     except urllib.error.HTTPError as error:
         if error.code in _REFUSED:
             return f"{address} refuses the key ({error.code})"
-        return None if error.code == HTTPStatus.NOT_FOUND else f"{address} answers {error.code}"
+        return f"{address} answers {error.code}"
     except (OSError, http.client.HTTPException, ValueError) as error:
         return f"{address} can't be reached: {getattr(error, 'reason', None) or error}"
 
