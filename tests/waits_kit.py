@@ -17,6 +17,7 @@ from eukhe.actors.messages import (
     Written,
 )
 from eukhe.actors.planner import Planner
+from eukhe.actors.planner_marks import batch_of
 from eukhe.actors.ports import Outage
 from eukhe.limits import RETRY_TICK_S
 from eukhe.model.part import Part
@@ -60,7 +61,8 @@ def merging() -> tuple[Rig[Planner], int]:
 
 
 def taken(t: int, lines: Iterable[Part], unbuilt: Sequence[Part] = (), paused: str | None = None) -> ViewTaken:
-    return ViewTaken(1, t, tuple(lines), tuple(unbuilt), paused)
+    lines = tuple(lines)
+    return ViewTaken(1, t, lines, tuple(unbuilt), paused, batch_of(lines))
 
 
 def retries(effects: Iterable[Effect]) -> list[Effect]:

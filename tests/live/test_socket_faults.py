@@ -230,6 +230,7 @@ def test_what_an_owner_that_closes_did_not_acknowledge_is_told_the_next_one_and_
     with pytest.raises(OwnerGone):
         while True:
             outbox.answered(link.hear(WAIT_S))
+    link.close()
     with owning(chat), Link.connect(chat) as link:
         for order in outbox.again():
             link.tell("", order)
