@@ -11,11 +11,12 @@ from fake_api import FakeApi
 
 from eukhe.actors.behaviour import EDGE
 from eukhe.actors.makers import owner_makers
-from eukhe.actors.messages import Append, AppendDone, Attend, CallOver, CallSent, Entry, Settle, Settled
+from eukhe.actors.messages import Append, AppendDone, Attend, Entry, Settle, Settled
 from eukhe.actors.opening import open_chat
 from eukhe.actors.ports import Key
 from eukhe.actors.threads import Threads
 from eukhe.model.chat import ChatLimits
+from eukhe.model.ledger import OVER, SENT, Note, read
 from eukhe.model.prompt import texts
 from eukhe.model.prompt_tasks import as_input
 from eukhe.model.talk import NO_USAGE, Usage
@@ -24,7 +25,6 @@ from eukhe.world.disk import RealDisk
 from eukhe.world.home import make_home
 from eukhe.world.index import SqliteIndex
 from eukhe.world.workers import workers_for
-from tests.ledger_kit import Ledger
 
 MODEL = "anthropic/claude-haiku-4-5"
 SETTLED_S = 60.0
@@ -33,7 +33,7 @@ LONG = [f"message {k} of many, about file_{k}.py. " + f"It says {k}. " * 70 for 
 
 
 @contextmanager
-def owner(tmp_path: Path, api: FakeApi, ledger: Ledger) -> Iterator[Threads]:
+def owner(tmp_path: Path, api: FakeApi) -> Iterator[Threads]:
     chat = make_home(tmp_path / "home")
     with ExitStack() as stack:
         disk = stack.enter_context(closing(RealDisk(chat)))
@@ -44,7 +44,7 @@ def owner(tmp_path: Path, api: FakeApi, ledger: Ledger) -> Iterator[Threads]:
         makers = owner_makers(
             opened, disk, clock, index, stores, MODEL, paid=True, texts=OURS, effort="off", session="life"
         )
-        system = Threads({"ledger": lambda: ledger} | makers | {"ledger": lambda: ledger}, disk, clock, workers)
+        system = Threads(makers, disk, clock, workers)
         try:
             system.begin()
             yield system
@@ -52,31 +52,41 @@ def owner(tmp_path: Path, api: FakeApi, ledger: Ledger) -> Iterator[Threads]:
             system.end()
 
 
+def log(system: Threads, text: str) -> None:
+    entries = (Entry("user", text),)
+    assert isinstance(system.edge.ask("store", lambda to, ticket: Append(entries, to, ticket)), AppendDone)
+
+
 def log_and_settle(system: Threads) -> None:
     edge = system.edge
     edge.tell("planner", Attend(EDGE, edge.ticket()))
     for text in LONG:
-        done = edge.ask("store", lambda to, ticket, text=text: Append((Entry("user", text),), to, ticket))
-        assert isinstance(done, AppendDone)
+        log(system, text)
     settled = edge.ask("planner", lambda to, ticket: Settle(to, ticket, len(LONG), take=False), SETTLED_S)
     assert isinstance(settled, Settled)
     assert 0 == settled.left
 
 
+def noted(tmp_path: Path) -> list[Note]:
+    """What the ledger has written down."""
+    files = sorted((tmp_path / "home" / "chat" / "calls").glob("*.jsonl"))
+    return [note for file in files for note in read(file.read_bytes().splitlines())]
+
+
 @pytest.mark.rule("26", "29", "30", "32", "35", "43")
 def test_a_provider_writes_the_lines_each_call_is_counted_and_the_counts_are_its_own(tmp_path: Path) -> None:
-    ledger = Ledger()
     with FakeApi(now=lambda: 0.0) as api:
-        with owner(tmp_path, api, ledger) as system:
+        with owner(tmp_path, api) as system:
             log_and_settle(system)
         requests = list(api.requests)
         spent = api.spent()
     assert {200} == {request.status for request in requests}
-    sent = [told for told in ledger.told if isinstance(told, CallSent)]
-    over = [told for told in ledger.told if isinstance(told, CallOver)]
-    assert len(requests) == len(sent) == len({told.call for told in sent})
-    assert Counter(told.call for told in sent) == Counter(told.call for told in over)
-    assert spent == sum((told.usage or NO_USAGE for told in over), Usage())
+    notes = noted(tmp_path)
+    sent = [note for note in notes if note.stage == SENT]
+    over = [note for note in notes if note.stage == OVER]
+    assert len(requests) == len(sent) == len({note.id for note in sent})
+    assert Counter(note.id for note in sent) == Counter(note.id for note in over)
+    assert spent == sum((note.usage or NO_USAGE for note in over), Usage())
     tree = b"".join(path.read_bytes() for path in sorted((tmp_path / "home" / "chat" / "tree").iterdir())).decode()
     for text in LONG:
         assert fake_script.line_of(as_input(f"user: {text}"))[:40] in tree
