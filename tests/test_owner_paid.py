@@ -134,3 +134,10 @@ def test_the_texts_in_force_are_told_to_turns(paid: Opened) -> None:
         told = owner.ask("gate", AskTexts)
         assert isinstance(told, TextsInForce)
         assert OURS == told.texts
+
+
+def test_a_call_under_way_as_the_owner_ends_is_noted_to_be_over(paid: Opened) -> None:
+    with paid() as owner:
+        log(owner, LONG)
+    sent, over = noted(owner)
+    assert (sent.id, OVER, None, "stopped") == (over.id, over.stage, over.usage, over.why)

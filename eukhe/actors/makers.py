@@ -65,8 +65,8 @@ def owner_makers(
         "store": lambda: Store(opened.start, clock, stores_index, Archive(disk, stores_index)),
         AGENTS: lambda: Agents(disk, clock),
         GATE: lambda: Gate(in_force),
-        **{name: lambda name=name: Compactor(name, model, gated=gated, paid=sends) for name in names},  # type: ignore[misc]
         LEDGER: lambda: Ledger(disk, clock, prices or Prices(), model, spending if paid else NO_LIMIT),
+        **{name: lambda name=name: Compactor(name, model, gated=gated, paid=sends) for name in names},  # type: ignore[misc]
         "planner": lambda: Planner(
             opened.chat,
             names,
