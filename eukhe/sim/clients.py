@@ -1,4 +1,4 @@
-"""Clients of the owner, each a process: they come, append, look, have subagents, go, die, and come back.
+"""Clients of the owner, each a process: they come, append, wait, look, have subagents, go, die, and come back.
 
 A client that finds no address starts an owner; of several owners that start, the lock lets one be. What was asked and
 not answered is asked again of the next owner, out of the outbox.
@@ -30,6 +30,9 @@ from eukhe.actors.messages import (
     Status,
     StopOwner,
     Stopping,
+    TakeView,
+    ViewTaken,
+    WaitFailed,
     Welcome,
 )
 from eukhe.actors.outbox import Outbox
@@ -51,12 +54,13 @@ from eukhe.sim.checks import CheckFailed
 from eukhe.sim.looks import Looks
 from eukhe.sim.scheduler import Doer
 from eukhe.sim.sockets import Connection
+from eukhe.sim.waits import Waits
 
 if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
 
 PAID_ACTS: Final = ("attend",) * 2  # number: as below
-ACTS: Final = (*("append",) * 4, *("look", "agent") * 2, "settle", "status", "leave")  # number: by their odds
+ACTS: Final = (*("append", "view") * 4, *("look", "agent") * 2, "settle", "status", "leave")  # number: by their odds
 
 
 class Client(Doer):
@@ -76,6 +80,7 @@ class Client(Doer):
         self.gone = False
         self.doing: Callable[[], None] | None = self._come
         self.looks = Looks(self)
+        self.waits = Waits(self)
         self.agents = Agents(self)
         self.presence = Presence(self)
         self.orders: dict[int, tuple[Msg, float]] = {}  # not answered, and since when
@@ -213,6 +218,8 @@ class Client(Doer):
                 self.order(AskStatus(self.name, ticket))
                 if self.machine.faults.strikes("cancelled-wait"):
                     self.cancel(ticket)
+            case "view":
+                self.waits.order()
             case "look":
                 self.looks.order()
             case "agent":
@@ -257,7 +264,7 @@ class Client(Doer):
     def order(self, order: Msg) -> None:
         order = self.outbox.put(order)
         match order:
-            case Cancel() | Attend():
+            case TakeView() | Cancel() | Attend():
                 pass
             case _:
                 self.orders[order.ticket] = order, self.machine.clock.monotonic_s()  # type: ignore[attr-defined]
@@ -327,7 +334,7 @@ class Client(Doer):
             case AppendFailed():
                 self.again += order.entries
                 self._stop_owner()
-            case SettleFailed():
+            case SettleFailed() | WaitFailed():
                 self._stop_owner()
             case Settled():
                 self.order(AskStatus(self.name, self.outbox.ticket()))
@@ -336,6 +343,8 @@ class Client(Doer):
                 self.settled = answer.idle and answer.nodes == all_
             case Stopping():
                 self.machine.faults.meet("owner-ends")
+            case ViewTaken():
+                self.waits.heard(answer)
             case Seen():
                 self.looks.heard(order, answer)
             case AgentNamed() | AgentLogged():
@@ -346,6 +355,7 @@ class Client(Doer):
         self.cancelled.add(ticket)
         self.orders.pop(ticket, None)
         self.order(Cancel(self.name, ticket))
+        self._go_on()
 
     def _stop_owner(self) -> None:
         """The owner can't write: the user stops it, and the next one reads what is really there."""

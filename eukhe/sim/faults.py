@@ -30,7 +30,8 @@ RARE = Odds(4_000, 800)  # number: likewise, of what is worst
 OFTEN = Odds(1_000, 150)  # number: likewise, of what is slight
 START = Odds(6, 2)  # number: of the owners that come
 CALL = Odds(25, 5)  # number: of the model's calls
-TURN = Odds(6, 2)  # number: of turns, their calls and tools, of calls that may be stopped, of owners that come
+TURN = Odds(6, 2)  # number: of turns, their calls and tools, of owners that come
+STOP = Odds(3, 1)  # number: of calls that may be stopped, as few are
 TALK = Odds(4, 2)  # number: of what few turns come to: tools, calls of subagents
 FRAME = Odds(100, 20)  # number: of the frames sent
 ACT = Odds(40, 8)  # number: of what clients do
@@ -71,7 +72,7 @@ FAULTS: Mapping[str, Fault] = {
     "thinking-only": Fault("a reply of thinking alone", "29", CALL),
     "odd-reply": Fault("a reply with newlines, NUL, ESC, a head, a tag", "29, 36", CALL),
     "twice": Fault("a call's end is told twice", "33", CALL),
-    "after-stop": Fault("a call's end comes after it was stopped", "33", TURN),
+    "after-stop": Fault("a call's end comes after it was stopped", "33", STOP),
     "broken-turn": Fault("a turn's call breaks, is too long, is refused, has no key", "30, 31, 32", TURN),
     "hung-turn": Fault("a turn's call never ends, until the user stops it", "30, 40", TURN),
     "odd-turn": Fault("a turn's reply is empty, cut, refused, or wants tools that can't be", "29", TURN),

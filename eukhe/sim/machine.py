@@ -184,7 +184,7 @@ class Machine:
         self.change_key()
         self.provider.heal()
         self.network.release()
-        if self.owner is not None and self.options.builds is not None:
+        if self.owner is not None and self.options.is_limited:
             self.owner.end()  # the next one may order as many lines as there are
         self.scheduler.thaw()
         for client in self.clients:

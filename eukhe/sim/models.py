@@ -8,8 +8,9 @@ import orjson
 
 from eukhe.actors.ports import Broke, CallEvent, Delta, Outage, Replied, Responding, TurnRequest
 from eukhe.limits import SIM_TURN_S
-from eukhe.model.talk import Block, Reply, Stop, Text, Thought, Usage, Use
+from eukhe.model.talk import Block, Reply, Stop, Text, Thought, Use
 from eukhe.sim.faults import Faults
+from eukhe.sim.money import USAGE
 from eukhe.sim.workers import Fate, Heard, SimCalls
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ THOUGHT: Final = "thought-of"
 TASK: Final = "task-of"
 """Each subagent's task begins with it, and nothing else does."""
 REQUESTS: Final = 4  # number: of a turn, after which its model wants no more tools
-USAGE: Final = Usage(input=10, output=20, cache_read=300, cache_write=40)  # number: tokens
 TOOLS: Final = ("bash", "bash", "bash", "write", "zoom", "date", "search", "at", "agent", "agent")
 _BROKEN: Final = (
     (Broke("the worker died"),),

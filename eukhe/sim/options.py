@@ -6,9 +6,11 @@ from typing import Final
 
 import msgspec
 
+from eukhe.actors.ledger import NO_LIMIT, Spending
 from eukhe.limits import JOBS_MAX, SIM_CLIENTS_MAX, SIM_MESSAGES_MAX, SIM_MESSAGES_MIN, SIM_STEPS, SIM_TALKERS_MAX
 from eukhe.model.chat import ChatLimits
 from eukhe.sim.faults import FAULTS
+from eukhe.sim.money import draw_spending
 
 VIEWS: Final = (  # number: ceiling, floor, and those of the compaction view, in bytes
     (3_000, 1_500, 1_200, 600),  # number: as above
@@ -21,8 +23,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """`odds`: of the faults that are on. `kept`: of a shrunk run, the injections of each fault that it keeps.
 
     `talkers`: clients that take turns. `messages`: that the others choose to log. `call_s`, `think_s`: how long a call
-    and a client take at most. `view`: which of `VIEWS`. `gated`: calls pass the gate; `paid`: and cost money; `builds`:
-    lines that an owner may order.
+    and a client take at most. `view`: which of `VIEWS`. `gated`: calls pass the gate; `paid`: and cost money, of
+    which there is as much as `spending` says; `builds`: lines that an owner may order.
     """
 
     seed: int
@@ -36,6 +38,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     think_s: float
     gated: bool
     paid: bool
+    spending: Spending
     builds: int | None
     odds: dict[str, int]
     kept: dict[str, tuple[int, ...]] | None = None
@@ -43,6 +46,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def limits(self) -> ChatLimits:
         return ChatLimits(*VIEWS[self.view], jobs=self.jobs)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether an owner may be unable to have every line built."""
+        return self.builds is not None or self.spending != NO_LIMIT
 
 
 def draw(
@@ -70,6 +78,7 @@ def draw(
         think_s=dice.choice((0.0, 1.0, 30.0, 3_000.0)),  # number: from at once to most of an hour
         gated=dice.random() < 7 / 8 or paid,  # number: mostly
         paid=paid,
+        spending=draw_spending(seed, paid=paid),
         builds=dice.choice((None,) * 7 + (5,)),  # number: mostly there is no limit
         odds=odds,
     )

@@ -4,12 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from eukhe.actors.behaviour import EDGE, Behaviour, Effect
+from eukhe.actors.ledger import NO_LIMIT
 from eukhe.actors.makers import owner_makers
 from eukhe.actors.messages import Begin, Begun, End, Ended, Leaving, Msg, OwnerFailed, Resume
 from eukhe.actors.opening import open_chat
 from eukhe.actors.supervisor import NAME as SUPERVISOR
 from eukhe.errors import IndexFailed, StoreError
 from eukhe.sim.index import SimIndex
+from eukhe.sim.money import SimPrices
 from eukhe.sim.process_disk import OwnerDisk
 from eukhe.sim.provider import MODEL
 from eukhe.sim.runtime import SimSystem
@@ -95,6 +97,8 @@ class Owner(Doer):
             checkpoint_messages=CHECKPOINT_MESSAGES,
             gated=machine.options.gated,
             paid=machine.options.paid,
+            prices=SimPrices(),
+            spending=NO_LIMIT if machine.finishing else machine.options.spending,
             session=self.name,
             door=True,
             leaves_when_idle=True,

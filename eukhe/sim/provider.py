@@ -22,6 +22,7 @@ from eukhe.model.part import Part
 from eukhe.model.text import cut, flatten
 from eukhe.sim.clock import SimClock
 from eukhe.sim.faults import Faults
+from eukhe.sim.money import USAGE
 from eukhe.sim.workers import Fate
 
 MODEL: Final = "scripted/sim"
@@ -109,7 +110,9 @@ class Provider:
         dice = self._faults.dice
         if self._strikes("late-call", request):
             hours = dice("late-call").randint(1, 5) * SIM_HOUR_S  # number: hours, all past a call's ten minutes
-            return Fate(((begins_s, Responding()), (hours, Replied(line_of(request.sources)))), unstoppable=True)
+            return Fate(
+                ((begins_s, Responding()), (hours, Replied(line_of(request.sources), usage=USAGE))), unstoppable=True
+            )
         if self._strikes("hung-worker", request):
             return Fate(((begins_s, Responding()),) if dice("hung-worker").random() < 1 / 2 else ())
         if self._strikes("dead-writer", request):
@@ -126,7 +129,7 @@ class Provider:
         text = self._text(request)
         if text != line_of(request.sources):
             self.odd.setdefault(request.part, set()).add((text and text.strip()) or None)
-        return (begins_s, Responding()), (ends_s, Replied(text))
+        return (begins_s, Responding(USAGE)), (ends_s, Replied(text, usage=USAGE))
 
     def _text(self, request: Request) -> str | None:
         left, shorter = self._long.pop(request.part, (0, False))

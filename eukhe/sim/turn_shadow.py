@@ -4,7 +4,6 @@ It stands around the behaviour: it takes note of each message, hands it on, then
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Protocol
 
 from eukhe.actors.behaviour import EDGE, AskModel, Effect, LeaveModel, StopTool, Tell
@@ -52,6 +51,7 @@ from eukhe.sim.checks import CheckFailed
 from eukhe.sim.conversation import Conversation, text
 from eukhe.sim.models import SimModels, task_of
 from eukhe.sim.tools import SimTools
+from eukhe.sim.waits import check_tiles
 
 if TYPE_CHECKING:
     from eukhe.sim.machine import Machine
@@ -229,10 +229,8 @@ class TurnShadow:
     # --- its view ---
 
     def _takes(self, view: ViewTaken) -> None:
-        covers = [(0, 0), *((line.start, line.end) for line in view.lines), (view.t, view.t)]
-        if any(left[1] != right[0] for left, right in pairwise(covers)):
-            raise CheckFailed("view-tiles", f"0 to {view.t}", [line.name for line in view.lines])
-        if view.paused:
+        check_tiles(view.lines, view.t)
+        if view.paused and not self._machine.options.is_limited:
             self._faults.meet("outage")
         self.waits = None
         self._view = view
