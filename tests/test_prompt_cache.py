@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eukhe.model.prices import claude_cache_tokens_min
 from eukhe.model.talk import Usage
-from eukhe.sim.prompt_cache import Automatic, Block, Kind, PromptCache, Refused, tokens_min, tokens_of
+from eukhe.sim.prompt_cache import Automatic, Block, Kind, PromptCache, Refused, tokens_of
 
 MODEL = "claude-opus-4-8"  # caches from 1,024 tokens
 BIG = 2_000
@@ -162,7 +163,7 @@ def test_a_mark_below_the_minimum_is_as_if_it_were_not_there() -> None:
     ],
 )
 def test_the_minimum_is_the_models(model: str, tokens: int) -> None:
-    assert tokens == tokens_min(model)
+    assert tokens == claude_cache_tokens_min(model)
     assert tokens == asked(PromptCache(), [Block(b"a", tokens, True)], model=model).cache_write
     assert 0 == asked(PromptCache(), [Block(b"a", tokens - 1, True)], model=model).cache_write
 

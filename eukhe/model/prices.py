@@ -102,7 +102,7 @@ class Prices:
         """A model's price, None where it is not known."""
         if model.startswith(_FREE_PROVIDERS):
             return FREE
-        return self.table.get(model) or self.table.get(_DATED.sub("", model))
+        return self.table.get(model) or self.table.get(undated(model))
 
     def nanos(self, model: str, usage: Usage) -> int | None:
         """What a call costs in nanodollars, None where the model's price is not known.
@@ -135,11 +135,21 @@ def tokens_of(bytes_: int) -> int:
     return -(-bytes_ // _TOKEN_BYTES)
 
 
+def undated(model: str) -> str:
+    """A model's name without the date, or the `-latest`, at its end."""
+    return _DATED.sub("", model)
+
+
 def cache_tokens_min(model: str) -> int:
     """A shorter prefix than this is not kept in the provider's cache."""
     provider, _, name = model.partition("/")
     if provider != "anthropic":
         return AUTOMATIC_CACHE_TOKENS_MIN
+    return claude_cache_tokens_min(name)
+
+
+def claude_cache_tokens_min(name: str) -> int:
+    """The same of a Claude, by its own name: the longest of the table that it begins with."""
     names = [begins for begins in CACHE_TOKENS_MIN if name.startswith(begins)]
     return CACHE_TOKENS_MIN[max(names, key=len)] if names else CACHE_TOKENS_MIN_UNKNOWN
 

@@ -34,9 +34,8 @@ from eukhe.limits import (
     CACHE_LOOK_BACK_POSITIONS,
     CACHE_MARKS_MAX,
     CACHE_TOKEN_BYTES,
-    CACHE_TOKENS_MIN,
-    CACHE_TOKENS_MIN_UNKNOWN,
 )
+from eukhe.model.prices import claude_cache_tokens_min
 from eukhe.model.talk import Usage
 
 Kind = Literal["text", "use", "result", "thought"]
@@ -68,12 +67,6 @@ class Call(msgspec.Struct, frozen=True):
 def tokens_of(data: bytes) -> int:
     """How many tokens a text is: four bytes each, the last one may be smaller. Rough, but the same everywhere."""
     return -(-len(data) // CACHE_TOKEN_BYTES)
-
-
-def tokens_min(model: str) -> int:
-    """The shortest prefix that a model's cache takes: the longest name in the table that the model's begins with."""
-    names = [name for name in CACHE_TOKENS_MIN if model.startswith(name)]
-    return CACHE_TOKENS_MIN[max(names, key=len)] if names else CACHE_TOKENS_MIN_UNKNOWN
 
 
 class _Entries:
@@ -109,7 +102,9 @@ class PromptCache:
         self._entries.forget_dead(now_s)
         keys = _keys(model, blocks)
         sizes = [0, *accumulate(block.tokens for block in blocks)]  # of the first n blocks
-        marks = [at for at, block in enumerate(blocks) if block.mark and sizes[at + 1] >= tokens_min(model)]
+        marks = [
+            at for at, block in enumerate(blocks) if block.mark and sizes[at + 1] >= claude_cache_tokens_min(model)
+        ]
         hit = self._hit(blocks, keys, marks, now_s)
         read = sizes[hit + 1]
         cached = sizes[marks[-1] + 1] if marks else read

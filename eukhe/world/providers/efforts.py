@@ -5,7 +5,6 @@ taken for one of its provider's newest. A level that a model does not have is th
 lowest. `off` is no thinking where a model can do without, else its lowest level.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple, get_args
 
@@ -19,13 +18,13 @@ from eukhe.limits import (
     THINKING_TOKENS,
     THINKING_TOKENS_MIN,
 )
+from eukhe.model.prices import undated
 from eukhe.model.talk import Effort
 
 LEVELS: Final[tuple[Effort, ...]] = get_args(Effort)
 _THREE: Final[tuple[Effort, ...]] = ("low", "medium", "high")
 _FOUR: Final[tuple[Effort, ...]] = (*_THREE, "max")
 _FIVE: Final[tuple[Effort, ...]] = (*_THREE, "xhigh", "max")
-_DATED: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$|-latest$")
 
 
 class Claude(NamedTuple):
@@ -88,7 +87,7 @@ def claude(model: str, effort: Effort, tokens_max: int) -> dict[str, Any]:
     """
     if not model.startswith("claude-"):
         return {"max_tokens": tokens_max}
-    takes = CLAUDES.get(_DATED.sub("", model), _NEWEST)
+    takes = CLAUDES.get(undated(model), _NEWEST)
     tokens_max = min(tokens_max, takes.output_tokens)
     fields: dict[str, Any] = {"max_tokens": tokens_max}
     if effort == "off" and takes.off:
